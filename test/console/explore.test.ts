@@ -185,7 +185,7 @@ describe.skipIf(CHROMIUM === undefined)(
           if (await button('Show more').isVisible()) await button('Show more').click();
           return (await listed.count()) > 0;
         });
-        const values = await listed.locator('td:nth-child(4)').allTextContents();
+        const values = await listed.locator('td:last-child').allTextContents();
         expect(values.filter((value) => value !== '0')).toEqual([]);
         const frame = traceAddress.join('.');
         await page.goto(`${floodgate.url}/console/traces/transaction/${transactionHash}?frame=${frame}`);

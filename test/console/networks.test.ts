@@ -120,7 +120,7 @@ describe.skipIf(CHROMIUM === undefined)(
       expect(page.url()).toContain('network=side');
       const steps = [
         {
-          leave: () => rows().last().getByRole('link', { name: 'transfer' }).click(),
+          leave: () => rows().last().getByRole('link').first().click(),
           url: `**/transaction/${hash}?network=side`,
           there: page.getByRole('treeitem'),
         },

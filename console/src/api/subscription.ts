@@ -40,7 +40,10 @@ export function subscribe<T>(
   return () => {
     isEnded = true;
     clearTimeout(timer);
-    socket?.close();
+    // Browsers log a warning if a connection is closed before it is established.
+    const last = socket;
+    if (last?.readyState === WebSocket.CONNECTING) last.onopen = () => last.close();
+    else last?.close();
   };
 }
 

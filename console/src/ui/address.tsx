@@ -4,9 +4,18 @@ const SHOWN_CHARACTERS = 6;
 const CELLS = 6;
 
 /** Shows an address or hash, shortened in the middle. On focus it is complete; the copy button copies all of it. */
-export function Address({ value, copies = true }: { readonly value: string; readonly copies?: boolean }) {
+export function Address({
+  value,
+  label,
+  copies = true,
+}: {
+  readonly value: string;
+  /** Name that replaces the address until it has the focus. */
+  readonly label?: string | undefined;
+  readonly copies?: boolean;
+}) {
   const isHex = /^0x[0-9a-fA-F]{16,64}$/.test(value);
-  const short = isHex ? `${value.slice(0, SHOWN_CHARACTERS)}…${value.slice(-4)}` : value;
+  const short = label ?? (isHex ? `${value.slice(0, SHOWN_CHARACTERS)}…${value.slice(-4)}` : value);
   return (
     <span class="address">
       {isHex && <Mark hex={value.slice(2).toLowerCase()} />}

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { type RpcCall, type RpcFailure, rpc } from '../../api/rpc.ts';
+import { goTo } from '../../navigate.ts';
 import { Address } from '../../ui/address.tsx';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
@@ -8,11 +9,16 @@ import { Link } from '../../ui/link.tsx';
 import { pluralOf } from '../../ui/quantity.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { UnitChoice } from './address/filterForm.tsx';
+import { Amount, decimalsIn, unitOf } from './amount.tsx';
 import { timeOfHeader } from './blockTimes.ts';
-import { callLabel, failureOfTrace, gasUsedOf, partiesOf, valueMoved } from './frames/describe.ts';
-import { formatQuantity } from './frames/ether.ts';
-import { AddressLink, CopyCall, Ether, Failed } from './parts.tsx';
-import { linkTo } from './traceUrl.ts';
+import { CsvButton } from './csvButton.tsx';
+import { failureOfTrace, gasUsedOf, labelOf, partiesOf, valueMoved } from './frames/describe.ts';
+import { formatGwei, formatQuantity, type Unit } from './frames/ether.ts';
+import { decoder } from './names/names.ts';
+import { NameText } from './names/nameText.tsx';
+import { AddressLink, CopyCall, Fact, Failed, formatShare, ShowMore } from './parts.tsx';
+import { linkTo, pathOfSubject, useQuery } from './traceUrl.ts';
 import type { BlockHeader, Trace } from './types.ts';
 
 interface BlockViewProps {
@@ -35,6 +41,7 @@ export function BlockView({ block, network }: BlockViewProps) {
   const failure = useSignal<RpcFailure | undefined>(undefined);
   const shown = useSignal(SHOWN);
   const attempts = useSignal(0);
+  const query = useQuery();
   const attempt = attempts.value;
   const tag = /^\d+$/.test(block) ? `0x${Number(block).toString(16)}` : block;
   const number = header.value ? Number(header.value.number) : /^\d+$/.test(block) ? Number(block) : undefined;
@@ -64,42 +71,54 @@ export function BlockView({ block, network }: BlockViewProps) {
         <p class="summary">
           {header.value && (
             <>
-              <Time at={timeOfHeader(header.value)} />, {formatQuantity(header.value.transactions.length)}{' '}
-              {pluralOf(header.value.transactions.length, 'transaction', 'transactions')},{' '}
-              {formatQuantity(header.value.gasUsed)} of {formatQuantity(header.value.gasLimit)} gas, by{' '}
-              <AddressLink address={header.value.miner} network={network} />, hash{' '}
-              <Address value={header.value.hash} />
+              {formatQuantity(header.value.transactions.length)}{' '}
+              {pluralOf(header.value.transactions.length, 'transaction', 'transactions')}, produced by{' '}
+              <AddressLink address={header.value.miner} network={network} />,{' '}
+              <Time at={timeOfHeader(header.value)} />
             </>
           )}
+          {header.value === null && (
+            <span class="look">▲ Incomplete: no node returned the header of this block.</span>
+          )}
         </p>
+        <Facts header={header.value} />
       </section>
       <section class="trace-history" aria-busy={all === undefined}>
         <div class="head above-list">
           <p class="quiet">Transactions in block order</p>
-          <CopyCall call={call} />
+          <form class="row" aria-label="View" onSubmit={(event) => event.preventDefault()}>
+            <UnitChoice
+              query={query}
+              change={(changed) =>
+                goTo(pathOfSubject({ kind: 'block', id: block }) + changed, { replace: true })
+              }
+            />
+          </form>
+          <span class="copies">
+            <CsvButton
+              name={`block-${number ?? block}`}
+              traces={(all ?? []).map(({ root }) => root)}
+              network={network}
+            />
+            <CopyCall call={call} />
+          </span>
         </div>
         {failure.value && <ErrorBox failure={failure.value} retry={() => attempts.value++} />}
         {all?.length === 0 && <EmptyState title="This block has no traces" />}
         {all !== undefined && all.length > 0 && (
           <Table
             caption="Transactions"
-            columns={columnsOf(network)}
+            columns={columnsOf(network, all, unitOf(query))}
             rows={all.slice(0, shown.value)}
             keyOf={({ root }) => root.transactionHash ?? `${root.type} ${partiesOf(root).to}`}
           />
         )}
-        {all !== undefined && all.length > shown.value && (
-          <p class="end">
-            <button
-              type="button"
-              onClick={() => {
-                shown.value += SHOWN;
-              }}
-            >
-              Show more ({formatQuantity(all.length - shown.value)} left)
-            </button>
-          </p>
-        )}
+        <ShowMore
+          left={(all?.length ?? 0) - shown.value}
+          more={() => {
+            shown.value += SHOWN;
+          }}
+        />
       </section>
     </>
   );
@@ -129,54 +148,88 @@ function entriesOf(traces: readonly Trace[]): Entry[] {
   return entries;
 }
 
-const columnsOf = (network: string): readonly Column<Entry>[] => [
-  {
-    title: 'Transaction',
-    cell: ({ root: { transactionHash } }) =>
-      transactionHash === null ? (
-        <span class="quiet">—</span>
-      ) : (
-        <Link to={linkTo({ kind: 'transaction', id: transactionHash }, network)} class="subject">
-          <Address value={transactionHash} copies={false} />
-        </Link>
+interface FactsProps {
+  readonly header: BlockHeader | null | undefined;
+}
+
+function Facts({ header }: FactsProps) {
+  const unknown = header === null && 'unknown';
+  return (
+    <dl class="facts receipt">
+      <Fact name="Hash" unknown={unknown}>
+        {header && <Address value={header.hash} />}
+      </Fact>
+      <Fact name="Parent" unknown={unknown}>
+        {header && <Address value={header.parentHash} />}
+      </Fact>
+      <Fact name="Gas used" unknown={unknown}>
+        {header && formatShare(header.gasUsed, header.gasLimit)}
+      </Fact>
+      <Fact name="Base fee" unknown={unknown}>
+        {header && (header.baseFeePerGas ? formatGwei(BigInt(header.baseFeePerGas)) : 'none')}
+      </Fact>
+    </dl>
+  );
+}
+
+function columnsOf(network: string, entries: readonly Entry[], unit: Unit): readonly Column<Entry>[] {
+  const decimals = decimalsIn(
+    entries.map(({ root }) => valueMoved(root)),
+    unit,
+  );
+  return [
+    {
+      title: 'Transaction',
+      cell: ({ root: { transactionHash } }) =>
+        transactionHash === null ? (
+          <span class="quiet">—</span>
+        ) : (
+          <Link to={linkTo({ kind: 'transaction', id: transactionHash }, network)} class="subject">
+            <Address value={transactionHash} copies={false} />
+          </Link>
+        ),
+    },
+    {
+      title: 'From → to',
+      cell({ root }) {
+        const { from, to } = partiesOf(root);
+        return (
+          <span class="ends">
+            <AddressLink address={from} network={network} /> → <AddressLink address={to} network={network} />
+          </span>
+        );
+      },
+    },
+    {
+      title: 'Method',
+      cell: ({ root }) => (
+        <>
+          <NameText name={labelOf(root, decoder.value)} /> <Failed reason={failureOfTrace(root)} />
+        </>
       ),
-  },
-  {
-    title: 'From → to',
-    cell({ root }) {
-      const { from, to } = partiesOf(root);
-      return (
-        <span class="ends">
-          <AddressLink address={from} network={network} /> → <AddressLink address={to} network={network} />
-        </span>
-      );
     },
-  },
-  { title: 'Value', isNumber: true, cell: ({ root }) => <Ether wei={valueMoved(root)} /> },
-  {
-    title: 'Call',
-    cell: ({ root }) => (
-      <>
-        {callLabel(root)} <Failed reason={failureOfTrace(root)} />
-      </>
-    ),
-  },
-  {
-    title: 'Calls below',
-    isNumber: true,
-    cell: ({ below, failedBelow }) => (
-      <>
-        {formatQuantity(below)}
-        {failedBelow > 0 && <span class="harm"> ✕ {formatQuantity(failedBelow)}</span>}
-      </>
-    ),
-  },
-  {
-    title: 'Gas used',
-    isNumber: true,
-    cell({ root }) {
-      const gas = gasUsedOf(root);
-      return gas === undefined ? <span class="quiet">—</span> : formatQuantity(gas);
+    {
+      title: `Value, ${unit}`,
+      isNumber: true,
+      cell: ({ root }) => <Amount wei={valueMoved(root)} unit={unit} decimals={decimals} />,
     },
-  },
-];
+    {
+      title: 'Calls below',
+      isNumber: true,
+      cell: ({ below, failedBelow }) => (
+        <>
+          {formatQuantity(below)}
+          {failedBelow > 0 && <span class="harm"> ✕ {formatQuantity(failedBelow)}</span>}
+        </>
+      ),
+    },
+    {
+      title: 'Gas used',
+      isNumber: true,
+      cell({ root }) {
+        const gas = gasUsedOf(root);
+        return gas === undefined ? <span class="quiet">—</span> : formatQuantity(gas);
+      },
+    },
+  ];
+}

@@ -1,15 +1,18 @@
 import './traces.css';
 import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { gateway, gatewayFailure, readGateway } from '../../api/gateway.ts';
 import { gatewayKey } from '../../api/rpc.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
-import { AddressView } from './addressView.tsx';
+import { AddressView } from './address/addressView.tsx';
 import { BlockView } from './blockView.tsx';
 import { KeyForm } from './keyForm.tsx';
+import { Landing } from './landing/landing.tsx';
+import { loadDecoder } from './names/names.ts';
 import { NetworkChoice } from './networkChoice.tsx';
 import { goToSubject, pathOfSubject, type Subject, subjectOf, useNetwork, useSubject } from './traceUrl.ts';
-import { TransactionView } from './transactionView.tsx';
+import { TransactionView } from './transaction/transactionView.tsx';
 
 export function Traces() {
   const subject = useSubject();
@@ -29,6 +32,7 @@ export function Traces() {
 }
 
 function Subjects({ subject, network }: { readonly subject: Subject; readonly network: string }) {
+  useEffect(() => void loadDecoder(), []);
   switch (subject.kind) {
     case 'address':
       return <AddressView address={subject.id} network={network} />;
@@ -37,12 +41,7 @@ function Subjects({ subject, network }: { readonly subject: Subject; readonly ne
     case 'block':
       return <BlockView block={subject.id} network={network} />;
     case 'none':
-      return (
-        <EmptyState title="Search an address, a transaction or a block">
-          Enter an address for its history, including internal transfers; a transaction hash for its call
-          tree; or a block number. The data comes from Floodgate’s own index.
-        </EmptyState>
-      );
+      return <Landing network={network} />;
   }
 }
 

@@ -1,12 +1,16 @@
+import type { ComponentChildren } from 'preact';
 import { curlOfRpc, type RpcCall, viemOfRpc } from '../../api/rpc.ts';
 import { Address } from '../../ui/address.tsx';
 import { Copy } from '../../ui/copy.tsx';
+import { escapeInvisible } from '../../ui/escapeInvisible.ts';
 import { Link } from '../../ui/link.tsx';
 import { Time } from '../../ui/time.tsx';
 import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { blockTimes, timeKey } from './blockTimes.ts';
-import { formatEther, formatQuantity } from './frames/ether.ts';
+import { formatQuantity, formatWei } from './frames/ether.ts';
+import { decoder } from './names/names.ts';
 import { linkTo } from './traceUrl.ts';
+import type { Trace } from './types.ts';
 
 export function CopyCall({ call }: { readonly call: RpcCall }) {
   return (
@@ -17,6 +21,39 @@ export function CopyCall({ call }: { readonly call: RpcCall }) {
   );
 }
 
+interface FactProps {
+  readonly name: string;
+  /** Shown instead of a missing value. Default: nothing, while the value is loading. */
+  readonly unknown?: string | false;
+  readonly children?: ComponentChildren;
+}
+
+/** A row of a list of facts. It reserves its space. */
+export function Fact({ name, unknown = false, children }: FactProps) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{children || <span class="quiet">{unknown}</span>}</dd>
+    </div>
+  );
+}
+
+/** Button that shows more rows of a list that was already loaded. */
+export function ShowMore({ left, more }: { readonly left: number; readonly more: () => void }) {
+  if (left <= 0) return null;
+  return (
+    <p class="end">
+      <button type="button" onClick={more}>
+        Show more ({formatQuantity(left)} left)
+      </button>
+    </p>
+  );
+}
+
+/** Formats a number as a share of another: `21,000 of 30,000,000 (0.1 %)`. */
+export const formatShare = (part: string, whole: string): string =>
+  `${formatQuantity(part)} of ${formatQuantity(whole)} (${((Number(part) / Number(whole)) * 100).toFixed(1)}\u00a0%)`;
+
 interface OfNetwork {
   readonly network: string;
 }
@@ -26,18 +63,38 @@ export function AddressLink({
   address,
   network,
   here,
-}: OfNetwork & { readonly address: string | undefined; readonly here?: string }) {
+  copies = false,
+}: OfNetwork & {
+  readonly address: string | undefined;
+  readonly here?: string;
+  readonly copies?: boolean;
+}) {
   if (address === undefined) return <span class="quiet">—</span>;
   if (address === here)
     return (
       <span class="here">
-        <Address value={address} copies={false} />
+        <Account address={address} />
       </span>
     );
   return (
-    <Link to={linkTo({ kind: 'address', id: address }, network)} class="subject">
-      <Address value={address} copies={false} />
-    </Link>
+    <>
+      <Link to={linkTo({ kind: 'address', id: address }, network)} class="subject">
+        <Account address={address} />
+      </Link>
+      {copies && <Copy text={decoder.value?.checksummed(address) ?? address} />}
+    </>
+  );
+}
+
+/** Shows an address with the case of EIP-55, or the operator's label of it. */
+function Account({ address }: { readonly address: string }) {
+  const label = decoder.value?.labelOf(address);
+  return (
+    <Address
+      value={decoder.value?.checksummed(address) ?? address}
+      label={label && escapeInvisible(label)}
+      copies={false}
+    />
   );
 }
 
@@ -53,11 +110,21 @@ export function BlockTime({ block, network }: OfNetwork & { readonly block: numb
 
 export function Ether({ wei }: { readonly wei: bigint }) {
   if (wei === 0n) return <span class="quiet">0</span>;
+  return <span title={`${formatQuantity(wei)} wei`}>{formatWei(wei)}</span>;
+}
+
+/** Links to the frame of a trace in the call tree of its transaction. */
+export function FrameLink({ trace, network }: OfNetwork & { readonly trace: Trace }) {
+  if (trace.transactionHash === null) return <span class="quiet">—</span>;
+  const tree = linkTo({ kind: 'transaction', id: trace.transactionHash }, network);
+  const frame =
+    trace.traceAddress.length === 0
+      ? ''
+      : `${tree.includes('?') ? '&' : '?'}frame=${trace.traceAddress.join('.')}`;
   return (
-    <span title={`${formatQuantity(wei)} wei`}>
-      {formatEther(wei)}
-      <span class="unit"> ETH</span>
-    </span>
+    <Link to={tree + frame} class="subject">
+      <Address value={trace.transactionHash} copies={false} />
+    </Link>
   );
 }
 

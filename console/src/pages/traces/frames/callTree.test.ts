@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Trace } from '../types.ts';
-import { countBelow, fold, initialFolding, rowsOf, showMore, treeOf } from './callTree.ts';
+import { allOpen, countBelow, fold, initiallyOpen, rowsOf, treeOf } from './callTree.ts';
 
 const frame = (traceAddress: readonly number[], error?: string) =>
   ({
@@ -13,35 +13,54 @@ const frame = (traceAddress: readonly number[], error?: string) =>
     },
     action: { callType: 'call', from: '0x', to: '0x', gas: '0x1', input: '0x', value: '0x0' },
   }) as Trace;
-const paths = (rows: ReturnType<typeof rowsOf>) =>
-  rows.map((row) => (row.kind === 'frame' ? row.frame.path : `+${row.left}`));
-
-const deep = [[], [0], [0, 0], [0, 0, 0], [0, 0, 0, 0], [1]].map((path) => frame(path));
-
-it('the tree initially shows three levels and the path to the wanted frame', () => {
-  const root = treeOf(deep);
+const paths = (rows: ReturnType<typeof rowsOf>) => rows.map((row) => row.frame.path);
+const treeWith = (traces: readonly Trace[]) => {
+  const root = treeOf(traces);
   if (root === undefined) throw new Error('no tree');
-  expect(paths(rowsOf(root, initialFolding(root, undefined)))).toEqual(['', '0', '0.0', '1']);
-  expect(paths(rowsOf(root, initialFolding(root, '0.0.0.0')))).toEqual([
-    '',
-    '0',
-    '0.0',
-    '0.0.0',
-    '0.0.0.0',
-    '1',
+  return root;
+};
+const children = (count: number, above: readonly number[] = []) =>
+  Array.from({ length: count }, (_, i) => frame([...above, i]));
+
+it('unfolds whole levels of the tree while they have at most 200 rows, and the path to the wanted frame', () => {
+  const small = treeWith([[], [0], [0, 0], [0, 0, 0], [0, 0, 0, 0], [1]].map((path) => frame(path)));
+  expect(paths(rowsOf(small, initiallyOpen(small, undefined)))).toHaveLength(6);
+  expect(paths(rowsOf(small, fold(initiallyOpen(small, undefined), '', false)))).toEqual(['']);
+  const large = treeWith([
+    frame([]),
+    ...children(150),
+    frame([0, 0]),
+    ...children(150, [149]),
+    frame([149, 7, 0]),
   ]);
-  expect(paths(rowsOf(root, fold(initialFolding(root, undefined), '', false)))).toEqual(['']);
+  expect(rowsOf(large, initiallyOpen(large, undefined))).toHaveLength(151);
+  expect(paths(rowsOf(large, initiallyOpen(large, '149.7.0')))).toContain('149.7.0');
 });
 
-it('the tree shows twenty children of a frame, and twenty more each time', () => {
-  const root = treeOf([frame([]), ...Array.from({ length: 45 }, (_, i) => frame([i]))]);
-  if (root === undefined) throw new Error('no tree');
-  const first = initialFolding(root, undefined);
-  expect(paths(rowsOf(root, first)).slice(-1)).toEqual(['+25']);
-  expect(rowsOf(root, first)).toHaveLength(22);
-  expect(paths(rowsOf(root, showMore(first, root))).slice(-1)).toEqual(['+5']);
-  expect(rowsOf(root, showMore(showMore(first, root), root))).toHaveLength(46);
-  expect(paths(rowsOf(root, initialFolding(root, '39')))).toContain('39');
+it('unfolds the path to the cause of a failure', () => {
+  const failed = treeWith([
+    ...[frame([], 'Reverted'), ...children(250), frame([250], 'Reverted'), frame([250, 0])],
+    ...[frame([250, 1], 'Reverted'), frame([250, 1, 0], 'out of gas'), frame([250, 1, 0, 0])],
+  ]);
+  expect(paths(rowsOf(failed, initiallyOpen(failed, undefined))).slice(251)).toEqual([
+    ...['250', '250.0', '250.1', '250.1.0'],
+  ]);
+});
+
+it('unfolds all frames up to a maximum of rows', () => {
+  const root = treeWith([
+    frame([]),
+    ...children(3),
+    ...children(9, [0]),
+    ...children(2, [1]),
+    frame([1, 0, 0]),
+  ]);
+  expect(allOpen(root)).toMatchObject({ rows: 16 });
+  const limited = allOpen(root, 12);
+  expect(limited.rows).toBe(7);
+  expect(paths(rowsOf(root, limited.open))).toEqual(['', '0', '1', '1.0', '1.0.0', '1.1', '2']);
+  const wide = treeWith([frame([]), ...children(20_000)]);
+  expect(allOpen(wide)).toMatchObject({ rows: 1 });
 });
 
 it('countBelow counts the frames below a frame, at any depth', () => {

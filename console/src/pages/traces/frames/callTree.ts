@@ -3,10 +3,10 @@
 import type { Trace } from '../types.ts';
 import { failureOfTrace } from './describe.ts';
 
-/** Number of levels of the tree that are visible initially. The frames of the last visible level are folded. */
-const OPEN_LEVELS = 3;
-/** Number of children of a frame that are shown initially. Each click on "Show more" adds as many. */
-const SHOWN_CHILDREN = 20;
+/** Levels of the tree are unfolded initially until they have this many rows. The root is always unfolded. */
+const OPEN_ROWS = 200;
+/** Maximum number of rows after "Unfold all". Preact needs about a second to compare more rows. */
+export const MAX_ROWS = 10_000;
 
 export interface Frame {
   /** Child indexes on the way from the root: `0.2` is the third child of the root's first child, `''` is the root. */
@@ -31,65 +31,70 @@ export function treeOf(traces: readonly Trace[]): Frame | undefined {
   return frames.get('');
 }
 
-/** State of the tree: the paths of unfolded frames, and by path the number of displayed children of a frame. */
-export interface Folding {
-  readonly open: ReadonlySet<string>;
-  readonly shown: ReadonlyMap<string, number>;
-}
+/** The paths of unfolded frames. */
+export type Open = ReadonlySet<string>;
 
-/** Returns the initial state of the tree: the first levels are unfolded, and the frames above the wanted frame. */
-export function initialFolding(root: Frame, wanted: string | undefined): Folding {
+/** Returns the initial state: unfolded levels, and the frames above the wanted frame and above the cause of a failure. */
+export function initiallyOpen(root: Frame, wanted: string | undefined): Open {
   const open = new Set<string>();
-  const shown = new Map<string, number>();
-  const visit = (frame: Frame): void => {
-    if (frame.depth >= OPEN_LEVELS - 1 || frame.children.length === 0) return;
-    open.add(frame.path);
-    for (const child of frame.children.slice(0, SHOWN_CHILDREN)) visit(child);
-  };
-  visit(root);
+  let rows = 1;
+  for (let level = [root]; level.length > 0; ) {
+    const next = level.flatMap(({ children }) => children);
+    rows += next.length;
+    if (level[0] !== root && rows > OPEN_ROWS) break;
+    for (const { path, children } of level) if (children.length > 0) open.add(path);
+    level = next;
+  }
   const steps = wanted === undefined || wanted === '' ? [] : wanted.split('.');
-  steps.forEach((step, i) => {
-    const path = steps.slice(0, i).join('.');
-    open.add(path);
-    const needed = Number(step) + 1;
-    if (needed > SHOWN_CHILDREN) shown.set(path, Math.ceil(needed / SHOWN_CHILDREN) * SHOWN_CHILDREN);
-  });
-  return { open, shown };
+  for (const i of steps.keys()) open.add(steps.slice(0, i).join('.'));
+  // The last failed call of a failed frame is the likely cause.
+  for (let cause: Frame | undefined = root; cause !== undefined && hasFailed(cause); ) {
+    const next: Frame | undefined = cause.children.findLast(hasFailed);
+    if (next !== undefined) open.add(cause.path);
+    cause = next;
+  }
+  return open;
 }
 
-const shownChildrenOf = ({ shown }: Folding, { path, children }: Frame): number =>
-  Math.min(children.length, shown.get(path) ?? SHOWN_CHILDREN);
+const hasFailed = ({ trace }: Frame): boolean => failureOfTrace(trace) !== undefined;
 
-export type Row =
-  | { readonly kind: 'frame'; readonly frame: Frame; readonly place: number; readonly of: number }
-  | { readonly kind: 'more'; readonly parent: Frame; readonly left: number };
+/** Unfolds frames in the order of the tree, as long as the rows do not exceed the maximum. */
+export function allOpen(root: Frame, maxRows = MAX_ROWS): { readonly open: Open; readonly rows: number } {
+  const open = new Set<string>();
+  let rows = 1;
+  const waiting = [root];
+  for (let frame = waiting.pop(); frame !== undefined; frame = waiting.pop()) {
+    if (frame.children.length === 0 || rows + frame.children.length > maxRows) continue;
+    open.add(frame.path);
+    rows += frame.children.length;
+    waiting.push(...frame.children.toReversed());
+  }
+  return { open, rows };
+}
 
-export function rowsOf(root: Frame, folding: Folding): Row[] {
+/** A visible row: a frame, and its position among the children of its caller. */
+export interface Row {
+  readonly frame: Frame;
+  readonly place: number;
+  readonly of: number;
+}
+
+export function rowsOf(root: Frame, open: Open): Row[] {
   const rows: Row[] = [];
   const visit = (frame: Frame, place: number, of: number): void => {
-    rows.push({ kind: 'frame', frame, place, of });
-    if (!folding.open.has(frame.path)) return;
-    const count = shownChildrenOf(folding, frame);
-    for (const [i, child] of frame.children.slice(0, count).entries())
-      visit(child, i + 1, frame.children.length);
-    if (count < frame.children.length)
-      rows.push({ kind: 'more', parent: frame, left: frame.children.length - count });
+    rows.push({ frame, place, of });
+    if (open.has(frame.path))
+      for (const [i, child] of frame.children.entries()) visit(child, i + 1, frame.children.length);
   };
   visit(root, 1, 1);
   return rows;
 }
 
-export function fold(folding: Folding, path: string, isOpen: boolean): Folding {
-  const open = new Set(folding.open);
-  if (isOpen) open.add(path);
-  else open.delete(path);
-  return { ...folding, open };
-}
-
-export function showMore(folding: Folding, { path }: Frame): Folding {
-  const shown = new Map(folding.shown);
-  shown.set(path, (shown.get(path) ?? SHOWN_CHILDREN) + SHOWN_CHILDREN);
-  return { ...folding, shown };
+export function fold(open: Open, path: string, isOpen: boolean): Open {
+  const changed = new Set(open);
+  if (isOpen) changed.add(path);
+  else changed.delete(path);
+  return changed;
 }
 
 /** Counts the frames below a frame, and those of them that failed themselves. */

@@ -1,8 +1,20 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
-import { type Folding, type Frame, fold, initialFolding, type Row, rowsOf, showMore } from './callTree.ts';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import {
+  allOpen,
+  countBelow,
+  type Frame,
+  fold,
+  initiallyOpen,
+  MAX_ROWS,
+  type Open,
+  type Row,
+  rowsOf,
+} from './callTree.ts';
+import { formatQuantity } from './ether.ts';
 import { FrameDetails } from './frameDetails.tsx';
 import { FrameRow } from './frameRow.tsx';
+import { useVisibleRows } from './visibleRows.ts';
 
 export interface CallTreeViewProps {
   readonly root: Frame;
@@ -14,36 +26,50 @@ export interface CallTreeViewProps {
 
 /** Shows the calls of a transaction as an ARIA tree. Arrow keys move and fold, Enter opens the details of a call. */
 export function CallTreeView({ root, network, wanted, chosen }: CallTreeViewProps) {
-  const folding = useSignal<Folding>(initialFolding(root, wanted));
+  const open = useSignal<Open>(initiallyOpen(root, wanted));
   const active = useSignal(wanted ?? '');
   const list = useRef<HTMLDivElement>(null);
   const mayFocus = useRef(false);
-  const rows = rowsOf(root, folding.value);
-  const frames = rows.flatMap((row) => (row.kind === 'frame' ? [row.frame] : []));
+  const rows = useMemo(() => rowsOf(root, open.value), [root, open.value]);
+  const indexOf = (path: string | undefined) => rows.findIndex(({ frame }) => frame.path === path);
+  const { first, end, abovePx, belowPx, reveal } = useVisibleRows(list, rows.length, indexOf(wanted));
+  const visible = rows.slice(first, end);
+  const isActiveVisible = visible.some(({ frame }) => frame.path === active.value);
   useEffect(() => {
-    if (mayFocus.current) list.current?.querySelector<HTMLElement>('[role=treeitem][tabindex="0"]')?.focus();
-  });
-  const toggle = (frame: Frame, isOpen = !folding.value.open.has(frame.path)) => {
-    folding.value = fold(folding.value, frame.path, isOpen);
-  };
-  const goBy = (step: number) => {
-    const at = frames.findIndex(({ path }) => path === active.value);
-    active.value = frames[Math.min(frames.length - 1, Math.max(0, at + step))]?.path ?? '';
+    if (wanted === undefined) return;
+    let unfolded = open.value;
+    for (let path = wanted; path !== ''; path = callerOf(path))
+      unfolded = fold(unfolded, callerOf(path), true);
+    open.value = unfolded;
+    active.value = wanted;
+    reveal(rowsOf(root, unfolded).findIndex(({ frame }) => frame.path === wanted));
+  }, [wanted]);
+  useEffect(() => {
+    if (!mayFocus.current) return;
+    if (isActiveVisible) list.current?.querySelector<HTMLElement>('[role=treeitem][tabindex="0"]')?.focus();
+    else reveal(indexOf(active.value));
+  }, [active.value, isActiveVisible]);
+  const toggle = (frame: Frame, isOpen = !open.value.has(frame.path)) => {
+    open.value = fold(open.value, frame.path, isOpen);
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target instanceof HTMLElement && event.target.role !== 'treeitem') return;
-    const frame = frames.find(({ path }) => path === active.value);
+    const at = indexOf(active.value);
+    const frame = rows[at]?.frame;
     if (frame === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
-    const isOpen = folding.value.open.has(frame.path);
+    const goBy = (step: number) => {
+      active.value = rows[Math.min(rows.length - 1, Math.max(0, at + step))]?.frame.path ?? '';
+    };
+    const isOpen = open.value.has(frame.path);
     const keys: Record<string, (() => void) | undefined> = {
       ArrowDown: () => goBy(1),
       ArrowUp: () => goBy(-1),
-      Home: () => goBy(-frames.length),
-      End: () => goBy(frames.length),
+      Home: () => goBy(-rows.length),
+      End: () => goBy(rows.length),
       ArrowRight: () => (frame.children.length > 0 && !isOpen ? toggle(frame, true) : goBy(1)),
       ArrowLeft: () => {
         if (isOpen) toggle(frame, false);
-        else active.value = frame.path.includes('.') ? frame.path.slice(0, frame.path.lastIndexOf('.')) : '';
+        else active.value = callerOf(frame.path);
       },
       Enter: () => chosen(wanted === frame.path ? undefined : frame.path),
     };
@@ -54,63 +80,92 @@ export function CallTreeView({ root, network, wanted, chosen }: CallTreeViewProp
     act();
   };
   return (
-    <div class="call-tree" role="tree" aria-label="Calls" ref={list} onKeyDown={onKeyDown}>
-      {rows.map((row) => (
-        <TreeRow
-          key={row.kind === 'frame' ? row.frame.path : `${row.parent.path} more`}
-          {...{ row, root, network, wanted, chosen, toggle }}
-          folding={folding.value}
-          active={active.value}
-          more={(frame) => {
-            folding.value = showMore(folding.value, frame);
-          }}
-        />
-      ))}
-    </div>
+    <>
+      <TreeSize root={root} rows={rows.length} set={(changed) => (open.value = changed)} />
+      <div
+        class="call-tree"
+        role="tree"
+        aria-label="Calls"
+        ref={list}
+        style={{ paddingTop: `${abovePx}px`, paddingBottom: `${belowPx}px` }}
+        onKeyDown={onKeyDown}
+      >
+        {visible.map((row, i) => (
+          <TreeRow
+            key={row.frame.path}
+            {...{ row, root, network, wanted, chosen, toggle }}
+            isOpen={open.value.has(row.frame.path)}
+            isActive={isActiveVisible ? row.frame.path === active.value : i === 0}
+          />
+        ))}
+      </div>
+    </>
+  );
+}
+
+/** Returns the path of the frame that called the frame. */
+const callerOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('.')));
+
+interface TreeSizeProps {
+  readonly root: Frame;
+  readonly rows: number;
+  readonly set: (open: Open) => void;
+}
+
+/** Shows how many calls are visible, with buttons that unfold and fold all. */
+function TreeSize({ root, rows, set }: TreeSizeProps) {
+  const calls = useMemo(() => countBelow(root).frames + 1, [root]);
+  const isLimited = useSignal(false);
+  if (calls === 1) return null;
+  const unfold = () => {
+    const all = allOpen(root);
+    isLimited.value = all.rows < calls;
+    set(all.open);
+  };
+  return (
+    <p class="tree-size" role="status">
+      <span class={isLimited.value ? 'look' : 'quiet'}>
+        {rows === calls
+          ? `All ${formatQuantity(calls)} calls are visible`
+          : `${formatQuantity(rows)} of ${formatQuantity(calls)} calls are visible`}
+        {isLimited.value &&
+          `. ▲ “Unfold all” stops at ${formatQuantity(MAX_ROWS)} calls; unfold others one by one`}
+      </span>
+      <button type="button" class="plain-button" disabled={rows === calls} onClick={unfold}>
+        Unfold all
+      </button>
+      <button type="button" class="plain-button" disabled={rows === 1} onClick={() => set(new Set())}>
+        Fold all
+      </button>
+    </p>
   );
 }
 
 interface TreeRowProps extends CallTreeViewProps {
   readonly row: Row;
-  readonly folding: Folding;
-  readonly active: string;
+  readonly isOpen: boolean;
+  readonly isActive: boolean;
   readonly toggle: (frame: Frame) => void;
-  readonly more: (frame: Frame) => void;
 }
 
-function TreeRow({ row, root, network, wanted, chosen, folding, active, toggle, more }: TreeRowProps) {
-  if (row.kind === 'more')
-    return (
-      <div
-        role="treeitem"
-        tabIndex={-1}
-        aria-level={row.parent.depth + 2}
-        class="more"
-        data-depth={Math.min(MAX_INDENT, row.parent.depth + 1)}
-      >
-        <button type="button" onClick={() => more(row.parent)}>
-          Show more calls ({row.left} left)
-        </button>
-      </div>
-    );
+function TreeRow({ row, root, network, wanted, chosen, isOpen, isActive, toggle }: TreeRowProps) {
   const { frame, place, of } = row;
   const { path, depth, children } = frame;
   const isChosen = wanted === path;
   return (
     <div
       role="treeitem"
-      tabIndex={active === path ? 0 : -1}
+      tabIndex={isActive ? 0 : -1}
       aria-level={depth + 1}
       aria-posinset={place}
       aria-setsize={of}
       aria-selected={isChosen}
-      aria-expanded={children.length === 0 ? undefined : folding.open.has(path)}
-      data-depth={Math.min(MAX_INDENT, depth)}
+      aria-expanded={children.length === 0 ? undefined : isOpen}
+      style={{ '--depth': Math.min(MAX_INDENT, depth) }}
       data-path={path}
     >
       <FrameRow
-        {...{ frame, root, network, isChosen }}
-        isOpen={folding.open.has(path)}
+        {...{ frame, root, network, isChosen, isOpen }}
         toggle={() => toggle(frame)}
         choose={() => chosen(isChosen ? undefined : path)}
       />

@@ -1,3 +1,4 @@
+import type { Decoder } from '../names/decoder.ts';
 import type { Trace } from '../types.ts';
 import { revertReason } from './revertReason.ts';
 
@@ -49,25 +50,31 @@ export function whyNotMoved(trace: Trace, isUndone = false): string | undefined 
 export const valueMoved = (trace: Trace, isUndone = false): bigint =>
   whyNotMoved(trace, isUndone) === undefined ? valueIn(trace) : 0n;
 
-/** Returns a label for a trace: `transfer`, `0xa9059cbb` (the selector), `create2`. */
-export function callLabel(trace: Trace): string {
-  switch (trace.type) {
-    case 'call': {
-      const called =
-        trace.action.input.length < SELECTOR_CHARACTERS
-          ? 'transfer'
-          : trace.action.input.slice(0, SELECTOR_CHARACTERS);
-      return trace.action.callType === 'call'
-        ? called
-        : `${trace.action.callType} ${called === 'transfer' ? '' : called}`.trim();
-    }
-    case 'create':
-      return trace.action.creationMethod ?? 'create';
-    case 'suicide':
-      return 'self-destruct';
-    case 'reward':
-      return `${trace.action.rewardType} reward`;
+/** What a trace did, in a few words: `transfer`, `0xa9059cbb` (the selector), `create2`. */
+export interface Label {
+  readonly text: string;
+  /** True if the text is the name of a function, but only its selector is known to be equal. */
+  readonly isUnverified: boolean;
+}
+
+/** Returns the label of a trace. `isUndone`: a frame above this one failed. */
+export function labelOf(trace: Trace, decoder: Decoder | undefined, isUndone = false): Label {
+  if (trace.type !== 'call') return { text: wordOf(trace), isUnverified: false };
+  const { to, input, callType } = trace.action;
+  const prefix = callType === 'call' ? '' : `${callType} `;
+  if (input.length < SELECTOR_CHARACTERS) {
+    const isTransfer = input === '0x' && valueMoved(trace, isUndone) > 0n;
+    return { text: isTransfer ? 'transfer' : prefix.trim() || 'call', isUnverified: false };
   }
+  const selector = input.slice(0, SELECTOR_CHARACTERS);
+  const names = decoder?.callNames(to, input) ?? [];
+  const name = [...new Set(names.map((one) => one.name))].join(' or ') || selector;
+  return { text: prefix + name, isUnverified: names.some(({ isVerified }) => !isVerified) };
+}
+
+function wordOf(trace: Exclude<Trace, { type: 'call' }>): string {
+  if (trace.type === 'create') return trace.action.creationMethod ?? 'create';
+  return trace.type === 'suicide' ? 'self-destruct' : `${trace.action.rewardType} reward`;
 }
 
 export function gasUsedOf(trace: Trace): bigint | undefined {

@@ -1,14 +1,26 @@
 const WEI_DIGITS = 18;
+const GWEI_DIGITS = 9;
 
 const grouped = (digits: string): string => digits.replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
 
-/** Formats wei as ETH without rounding: `1,234.5`. */
-export function formatEther(wei: bigint): string {
-  const digits = (wei < 0n ? -wei : wei).toString().padStart(WEI_DIGITS + 1, '0');
-  const fraction = digits.slice(-WEI_DIGITS).replace(/0+$/, '');
-  const whole = grouped(digits.slice(0, -WEI_DIGITS));
-  return `${wei < 0n ? '−' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+/** Formats an integer as a number with this number of decimals, without rounding: `1,234.5`. */
+export function formatDecimals(value: bigint, decimals: number): string {
+  const digits = (value < 0n ? -value : value).toString().padStart(decimals + 1, '0');
+  const whole = grouped(digits.slice(0, digits.length - decimals));
+  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  return `${value < 0n ? '−' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
 }
+
+export const UNITS = { ETH: WEI_DIGITS, gwei: GWEI_DIGITS, wei: 0 } as const;
+export type Unit = keyof typeof UNITS;
+
+/** Formats wei as ETH without rounding: `1,234.5`. */
+export const formatEther = (wei: bigint): string => formatDecimals(wei, WEI_DIGITS);
+export const formatGwei = (wei: bigint): string => `${formatDecimals(wei, GWEI_DIGITS)} gwei`;
+
+/** Formats wei with its unit: ETH, or wei if it is less than a gwei. */
+export const formatWei = (wei: bigint): string =>
+  wei < 10n ** BigInt(GWEI_DIGITS) ? `${formatQuantity(wei)} wei` : `${formatEther(wei)} ETH`;
 
 /** Parses an amount in ETH. Returns wei, or undefined for an invalid amount. */
 export function parseEther(text: string): bigint | undefined {

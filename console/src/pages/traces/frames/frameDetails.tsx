@@ -1,7 +1,9 @@
-import { Address } from '../../../ui/address.tsx';
 import { Copy } from '../../../ui/copy.tsx';
 import { pluralOf } from '../../../ui/quantity.tsx';
-import { CopyCall, Ether, Failed } from '../parts.tsx';
+import { DecodedData } from '../names/decodedData.tsx';
+import { decoder } from '../names/names.ts';
+import { AddressLink, CopyCall, Ether, Failed } from '../parts.tsx';
+import type { Trace } from '../types.ts';
 import type { Frame } from './callTree.ts';
 import { dataOf, failureOfTrace, partiesOf, valueIn, whyNotMoved } from './describe.ts';
 import { formatQuantity } from './ether.ts';
@@ -22,9 +24,13 @@ export function FrameDetails({
     <div class="frame-details">
       <dl class="facts">
         <dt>From</dt>
-        <dd>{from ? <Address value={from} /> : '—'}</dd>
+        <dd>
+          <AddressLink address={from} network={network} copies />
+        </dd>
         <dt>To</dt>
-        <dd>{to ? <Address value={to} /> : '—'}</dd>
+        <dd>
+          <AddressLink address={to} network={network} copies />
+        </dd>
         <dt>Value</dt>
         <dd>
           <Ether wei={value} />
@@ -45,6 +51,7 @@ export function FrameDetails({
           </>
         )}
       </dl>
+      <DecodedCall trace={trace} network={network} />
       <Data
         name={trace.type === 'create' ? 'Init code' : 'Input'}
         hex={input}
@@ -55,6 +62,20 @@ export function FrameDetails({
         <CopyCall call={{ network, method: 'trace_get', params: [trace.transactionHash, place] }} />
       )}
     </div>
+  );
+}
+
+function DecodedCall({ trace, network }: { readonly trace: Trace; readonly network: string }) {
+  if (trace.type !== 'call' || decoder.value === undefined) return null;
+  const { to, input } = trace.action;
+  const output = trace.result?.output ?? '0x';
+  const hasFailed = failureOfTrace(trace) !== undefined;
+  const result = hasFailed ? decoder.value.error(to, output) : decoder.value.result(to, input, output);
+  return (
+    <>
+      <DecodedData title="Call" candidates={decoder.value.call(to, input)} network={network} />
+      <DecodedData title={hasFailed ? 'Error' : 'Result'} candidates={result} network={network} />
+    </>
   );
 }
 

@@ -1,7 +1,8 @@
-import { UntrustedText } from '../../../ui/untrustedText.tsx';
+import { decoder } from '../names/names.ts';
+import { NameText } from '../names/nameText.tsx';
 import { AddressLink, Ether, Failed } from '../parts.tsx';
 import { countBelow, type Frame } from './callTree.ts';
-import { callLabel, failureOfTrace, gasUsedOf, partiesOf, valueMoved } from './describe.ts';
+import { failureOfTrace, gasUsedOf, labelOf, partiesOf, valueMoved } from './describe.ts';
 import { formatQuantity } from './ether.ts';
 
 interface FrameRowProps {
@@ -46,12 +47,12 @@ export function FrameRow({ frame, root, network, isOpen, isChosen, toggle, choos
           onClick={choose}
           aria-expanded={isChosen}
         >
-          <UntrustedText text={callLabel(trace)} />
+          <NameText name={labelOf(trace, decoder.value, isUndone)} />
         </button>
         {depth === 0 && (
-          <>
+          <span class="caller">
             <AddressLink address={from} network={network} /> →
-          </>
+          </span>
         )}
         <AddressLink address={to} network={network} />
         {value > 0n && <Ether wei={value} />}

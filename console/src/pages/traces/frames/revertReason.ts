@@ -29,13 +29,14 @@ export function revertReason(output: string | undefined): string | undefined {
     return `Panic 0x${code.toString(16).padStart(2, '0')}${words === undefined ? '' : `: ${words}`}`;
   }
   if (selector === ERROR_STRING) {
-    const text = stringIn(data);
+    const text = textIn(data);
     if (text !== undefined) return JSON.stringify(text);
   }
   return `custom error 0x${selector}`;
 }
 
-function stringIn(data: string): string | undefined {
+/** Returns the string that the ABI encodes as the only value; undefined if the data has another form. */
+export function textIn(data: string): string | undefined {
   const offset = wordAt(data, 0);
   const length = offset === undefined ? undefined : wordAt(data, offset * 2);
   if (offset === undefined || length === undefined) return undefined;

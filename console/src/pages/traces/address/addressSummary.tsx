@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { rpc } from '../../api/rpc.ts';
-import { pluralOf } from '../../ui/quantity.tsx';
-import { formatEther, formatQuantity } from './frames/ether.ts';
-import { AddressLink, BlockLink } from './parts.tsx';
-import type { AddressSummary, AddressTracesPage, CreateTrace } from './types.ts';
+import { rpc } from '../../../api/rpc.ts';
+import { pluralOf } from '../../../ui/quantity.tsx';
+import { formatQuantity, formatWei } from '../frames/ether.ts';
+import { AddressLink, BlockLink } from '../parts.tsx';
+import type { AddressSummary, AddressTracesPage, CreateTrace } from '../types.ts';
 
 interface SummaryData {
   readonly summary: AddressSummary;
@@ -89,7 +89,7 @@ function SummaryText({
       </span>
       <span title="Moved by traces; fees, withdrawals and genesis allocations are not part of traces">
         {value.partial ? 'At least ' : ''}
-        {formatEther(BigInt(value.in))} ETH in, {formatEther(BigInt(value.out))} ETH out.
+        {formatWei(BigInt(value.in))} in, {formatWei(BigInt(value.out))} out.
       </span>
     </>
   );

@@ -1,5 +1,6 @@
-import { DIRECTIONS, type Filter, TYPES, withMember } from './filter.ts';
-import { parseEther } from './frames/ether.ts';
+import { unitOf } from '../amount.tsx';
+import { DIRECTIONS, type Filter, TYPES, withMember } from '../filter.ts';
+import { parseEther, UNITS } from '../frames/ether.ts';
 
 interface FilterFormProps {
   readonly query: URLSearchParams;
@@ -70,6 +71,7 @@ export function FilterForm({ query, filter, change }: FilterFormProps) {
         ]}
         set={(value) => set('order', value)}
       />
+      <UnitChoice query={query} change={change} />
     </form>
   );
 }
@@ -79,6 +81,20 @@ interface ChoiceProps {
   readonly value: string;
   readonly options: readonly (readonly [value: string, word: string])[];
   readonly set: (value: string) => void;
+}
+
+/** Selects the unit of the values. */
+export function UnitChoice({ query, change }: Pick<FilterFormProps, 'query' | 'change'>) {
+  const units = Object.keys(UNITS).map((unit) => [unit === 'ETH' ? '' : unit, unit] as const);
+  const unit = unitOf(query);
+  return (
+    <Choice
+      label="Unit"
+      value={unit === 'ETH' ? '' : unit}
+      options={units}
+      set={(value) => change(withMember(query, 'unit', value))}
+    />
+  );
 }
 
 function Choice({ label, value, options, set }: ChoiceProps) {

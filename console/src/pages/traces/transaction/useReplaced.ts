@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { rpc } from '../../api/rpc.ts';
-import { subscribe } from '../../api/subscription.ts';
-import type { BlockHeader, Trace } from './types.ts';
+import { rpc } from '../../../api/rpc.ts';
+import { subscribe } from '../../../api/subscription.ts';
+import type { BlockHeader, Trace } from '../types.ts';
 
 /** Returns whether the block of a trace was replaced after the trace was read. This is checked at each new head. */
 export function useReplaced(network: string, trace: Trace | undefined): boolean {

@@ -2,11 +2,11 @@
  * Traces of an address: a list that ends with pages of older traces, and new traces that the user has not shown yet.
  */
 import { signal } from '@preact/signals';
-import { type RpcCall, type RpcFailure, rpc } from '../../api/rpc.ts';
-import { subscribe } from '../../api/subscription.ts';
-import type { Filter } from './filter.ts';
-import { keyOfTrace } from './frames/describe.ts';
-import type { AddressTracesPage, PushedTrace, Trace } from './types.ts';
+import { type RpcCall, type RpcFailure, rpc } from '../../../api/rpc.ts';
+import { subscribe } from '../../../api/subscription.ts';
+import type { Filter } from '../filter.ts';
+import { keyOfTrace } from '../frames/describe.ts';
+import type { AddressTracesPage, PushedTrace, Trace } from '../types.ts';
 
 const PAGE_TRACES = 50;
 /** Maximum number of pages that one click reads until a page contains a trace. A rare filter leaves many empty. */

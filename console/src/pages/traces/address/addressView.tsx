@@ -1,17 +1,31 @@
 import { useEffect, useMemo } from 'preact/hooks';
-import { goTo } from '../../navigate.ts';
-import { Address } from '../../ui/address.tsx';
-import { EmptyState } from '../../ui/emptyState.tsx';
-import { ErrorBox } from '../../ui/errorBox.tsx';
+import { goTo } from '../../../navigate.ts';
+import { Address } from '../../../ui/address.tsx';
+import { EmptyState } from '../../../ui/emptyState.tsx';
+import { ErrorBox } from '../../../ui/errorBox.tsx';
+import { UntrustedText } from '../../../ui/untrustedText.tsx';
+import { loadBlockTimes } from '../blockTimes.ts';
+import { CsvButton } from '../csvButton.tsx';
+import { filterOf, withMember } from '../filter.ts';
+import { formatQuantity } from '../frames/ether.ts';
+import { decoder } from '../names/names.ts';
+import { CopyCall } from '../parts.tsx';
+import { pathOfSubject, useQuery } from '../traceUrl.ts';
+import { AccountState } from './account.tsx';
 import { AddressSummaryLine } from './addressSummary.tsx';
-import { loadBlockTimes } from './blockTimes.ts';
-import { filterOf } from './filter.ts';
 import { FilterForm } from './filterForm.tsx';
-import { formatQuantity } from './frames/ether.ts';
 import { AddressHistory, type Range } from './history.ts';
-import { CopyCall } from './parts.tsx';
 import { TraceTable } from './traceTable.tsx';
-import { pathOfSubject, useQuery } from './traceUrl.ts';
+
+/** The operator's label of an address. */
+function Label({ address }: { readonly address: string }) {
+  const label = decoder.value?.labelOf(address);
+  return label === undefined ? null : (
+    <span class="label">
+      <UntrustedText text={label} />{' '}
+    </span>
+  );
+}
 
 interface AddressViewProps {
   readonly address: string;
@@ -21,15 +35,18 @@ interface AddressViewProps {
 /** Shows the traces of an address, newest or oldest first. The query of the URL contains the filter. */
 export function AddressView({ address, network }: AddressViewProps) {
   const query = useQuery();
-  const text = query.toString();
+  // A change of the unit reads nothing again.
+  const text = withMember(query, 'unit', '');
   const filter = filterOf(query);
   return (
     <>
       <section class="subject-head">
         <h2>
-          <Address value={address} />
+          <Label address={address} />
+          <Address value={decoder.value?.checksummed(address) ?? address} />
         </h2>
         <AddressSummaryLine address={address} network={network} />
+        <AccountState address={address} network={network} />
       </section>
       <FilterForm
         query={query}
@@ -78,7 +95,10 @@ function History({ address, network }: AddressViewProps) {
             </span>
           )}
         </p>
-        <CopyCall call={history.call} />
+        <span class="copies">
+          <CsvButton name={address} traces={traces} network={network} />
+          <CopyCall call={history.call} />
+        </span>
       </div>
       <Missing ranges={history.missing.value} network={network} />
       {traces.length > 0 && (

@@ -1,0 +1,75 @@
+import { type Column, Table } from '../../../ui/table.tsx';
+import { Amount, decimalsIn, unitOf } from '../amount.tsx';
+import { failureOfTrace, keyOfTrace, labelOf, partiesOf, valueMoved } from '../frames/describe.ts';
+import { decoder } from '../names/names.ts';
+import { NameText } from '../names/nameText.tsx';
+import { AddressLink, BlockLink, BlockTime, Failed, FrameLink } from '../parts.tsx';
+import { useQuery } from '../traceUrl.ts';
+import type { Trace } from '../types.ts';
+
+interface TraceTableProps {
+  readonly traces: readonly Trace[];
+  readonly network: string;
+  readonly here: string;
+  readonly replaced: ReadonlySet<string>;
+}
+
+export function TraceTable({ traces, network, here, replaced }: TraceTableProps) {
+  const unit = unitOf(useQuery());
+  const decimals = decimalsIn(
+    traces.map((trace) => valueMoved(trace)),
+    unit,
+  );
+  const columns: readonly Column<Trace>[] = [
+    { title: 'Transaction', cell: (trace) => <FrameLink trace={trace} network={network} /> },
+    { title: 'Block', cell: ({ blockNumber }) => <BlockLink block={blockNumber} network={network} /> },
+    { title: 'Date', cell: ({ blockNumber }) => <BlockTime block={blockNumber} network={network} /> },
+    {
+      title: 'Method',
+      cell: (trace) => (
+        <span>
+          <NameText name={labelOf(trace, decoder.value)} />{' '}
+          {replaced.has(keyOfTrace(trace)) ? (
+            <span class="look">▲ block replaced</span>
+          ) : (
+            <Failed reason={failureOfTrace(trace)} />
+          )}
+        </span>
+      ),
+    },
+    { title: 'From or to', cell: (trace) => <OtherSide trace={trace} network={network} here={here} /> },
+    {
+      title: `Value, ${unit}`,
+      isNumber: true,
+      cell: (trace) => <Amount wei={valueMoved(trace)} unit={unit} decimals={decimals} />,
+    },
+  ];
+  return (
+    <Table
+      caption="Traces"
+      columns={columns}
+      rows={traces}
+      keyOf={keyOfTrace}
+      isMarked={(trace) => replaced.has(keyOfTrace(trace))}
+    />
+  );
+}
+
+interface OtherSideProps {
+  readonly trace: Trace;
+  readonly network: string;
+  readonly here: string;
+}
+
+/** Shows the direction of a trace, and the address on its other side. */
+function OtherSide({ trace, network, here }: OtherSideProps) {
+  const { from, to } = partiesOf(trace);
+  if (from === here && to === here) return <span class="quiet">itself</span>;
+  const isOut = from === here;
+  return (
+    <span class="ends">
+      <span class="direction quiet">{isOut ? 'to' : 'from'}</span>
+      <AddressLink address={isOut ? to : from} network={network} />
+    </span>
+  );
+}

@@ -1,0 +1,45 @@
+import { pluralOf } from '../../ui/quantity.tsx';
+import { blockTimes, timeKey } from './blockTimes.ts';
+import { csvOf, download } from './csv.ts';
+import { failureOfTrace, labelOf, partiesOf, valueMoved } from './frames/describe.ts';
+import { formatQuantity } from './frames/ether.ts';
+import { decoder } from './names/names.ts';
+import type { Trace } from './types.ts';
+
+const TITLES = ['transaction', 'frame', 'block', 'time', 'method', 'from', 'to', 'value (wei)', 'error'];
+
+interface CsvButtonProps {
+  /** Name of the file without its extension. */
+  readonly name: string;
+  readonly traces: readonly Trace[];
+  readonly network: string;
+}
+
+/** Saves the loaded traces as a CSV file. */
+export function CsvButton({ name, traces, network }: CsvButtonProps) {
+  return (
+    <button
+      type="button"
+      class="copy"
+      disabled={traces.length === 0}
+      onClick={() => download(`${name}.csv`, csvOf(rowsOf(traces, network)))}
+    >
+      CSV of {formatQuantity(traces.length)} {pluralOf(traces.length, 'row', 'rows')}
+    </button>
+  );
+}
+
+/** Returns traces as the rows of a CSV file. */
+const rowsOf = (traces: readonly Trace[], network: string): string[][] => [
+  TITLES,
+  ...traces.map((trace) => {
+    const { from, to } = partiesOf(trace);
+    const written = (address = '') => decoder.value?.checksummed(address) ?? address;
+    return [
+      ...[trace.transactionHash ?? '', trace.traceAddress.join('.'), String(trace.blockNumber)],
+      blockTimes.value.get(timeKey(network, trace.blockNumber)) ?? '',
+      ...[labelOf(trace, decoder.value).text, written(from), written(to)],
+      ...[String(valueMoved(trace)), failureOfTrace(trace) ?? ''],
+    ];
+  }),
+];

@@ -1,0 +1,71 @@
+import { UntrustedText } from '../../../ui/untrustedText.tsx';
+import { formatQuantity } from '../frames/ether.ts';
+import { AddressLink } from '../parts.tsx';
+import type { Argument, Decoded } from './decoder.ts';
+import { NameText } from './nameText.tsx';
+
+interface DecodedDataProps {
+  readonly title: string;
+  /** All candidates. Several have the same selector. */
+  readonly candidates: readonly Decoded[];
+  readonly network: string;
+}
+
+/** Shows decoded input, output or an event. If a selector is ambiguous, it shows each candidate. */
+export function DecodedData({ title, candidates, network }: DecodedDataProps) {
+  if (candidates.length === 0) return null;
+  return (
+    <div class="decoded">
+      {candidates.map(({ signature, isVerified, args }) => (
+        <div key={signature}>
+          <p class="signature">
+            <span class="quiet">{title}</span>{' '}
+            <code>
+              <NameText name={{ text: signature, isUnverified: !isVerified }} />
+            </code>
+          </p>
+          {args === undefined ? (
+            <p class="quiet">The data does not fit this signature.</p>
+          ) : (
+            <Arguments args={args} network={network} />
+          )}
+        </div>
+      ))}
+      {candidates.length > 1 && (
+        <p class="look">
+          ▲ {candidates.length} known functions have this selector; the contract has one of them.
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface ArgumentsProps {
+  readonly args: readonly Argument[];
+  readonly left?: number;
+  readonly network: string;
+}
+
+function Arguments({ args, left = 0, network }: ArgumentsProps) {
+  if (args.length === 0) return null;
+  return (
+    <ul class="arguments">
+      {args.map(({ name, type, value, parts, left: more }, i) => (
+        <li key={i}>
+          {name !== '' && <UntrustedText text={name} />} <span class="quiet">{type}</span>{' '}
+          {type === 'address' ? (
+            <AddressLink address={value.toLowerCase()} network={network} />
+          ) : (
+            value !== '' && (
+              <code>
+                <UntrustedText text={value} />
+              </code>
+            )
+          )}
+          <Arguments args={parts} left={more} network={network} />
+        </li>
+      ))}
+      {left > 0 && <li class="quiet">… {formatQuantity(left)} more</li>}
+    </ul>
+  );
+}

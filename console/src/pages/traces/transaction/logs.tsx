@@ -1,0 +1,57 @@
+import { useSignal } from '@preact/signals';
+import { EmptyState } from '../../../ui/emptyState.tsx';
+import { formatQuantity } from '../frames/ether.ts';
+import { DecodedData } from '../names/decodedData.tsx';
+import { decoder } from '../names/names.ts';
+import { AddressLink, ShowMore } from '../parts.tsx';
+import type { Log } from '../types.ts';
+
+interface LogsProps {
+  readonly logs: readonly Log[];
+  readonly network: string;
+}
+
+const SHOWN = 50;
+/** Maximum hex digits of a log that are shown. */
+const MAX_DIGITS = 2_048;
+
+export function Logs({ logs, network }: LogsProps) {
+  const shown = useSignal(SHOWN);
+  if (logs.length === 0) return <EmptyState title="No logs" />;
+  return (
+    <>
+      <ol class="logs">
+        {logs.slice(0, shown.value).map((log) => (
+          <li key={log.logIndex}>
+            <p>
+              <span class="quiet">Log {formatQuantity(log.logIndex)} of</span>{' '}
+              <AddressLink address={log.address.toLowerCase()} network={network} />
+            </p>
+            <LogData log={log} network={network} />
+          </li>
+        ))}
+      </ol>
+      <ShowMore left={logs.length - shown.value} more={() => (shown.value += SHOWN)} />
+    </>
+  );
+}
+
+/** Shows the decoded event, or the topics and the data if no known event fits. */
+function LogData({
+  log: { address, topics, data },
+  network,
+}: {
+  readonly log: Log;
+  readonly network: string;
+}) {
+  const events = decoder.value?.event(address.toLowerCase(), topics, data) ?? [];
+  if (events.some(({ args }) => args !== undefined))
+    return <DecodedData title="Event" candidates={events} network={network} />;
+  return (
+    <div class="raw">
+      {[...topics, data.slice(0, MAX_DIGITS)].map((word, i) => (
+        <code key={i}>{word}</code>
+      ))}
+    </div>
+  );
+}

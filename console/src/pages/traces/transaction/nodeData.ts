@@ -1,0 +1,44 @@
+/** The parts of a transaction that nodes return. If a node fails, the other parts are shown. */
+import { type RpcFailure, type RpcOutcome, rpc, rpcBatch } from '../../../api/rpc.ts';
+import { useLoaded } from '../../../ui/useLoaded.ts';
+import type { BlockHeader, Receipt, Transaction } from '../types.ts';
+
+export interface NodeData {
+  readonly transaction?: Transaction | undefined;
+  readonly receipt?: Receipt | undefined;
+  readonly block?: BlockHeader | undefined;
+  readonly missing: readonly { readonly part: string; readonly failure: RpcFailure }[];
+  readonly isSettled: boolean;
+}
+
+const UNREAD: NodeData = { missing: [], isSettled: false };
+
+/** Reads the transaction, its receipt and its block, and again when `attempt` changes. */
+export function useNodeData(hash: string, network: string, attempt: number): NodeData {
+  const { loaded } = useLoaded(async () => ({ value: await read(hash, network) }), [hash, network, attempt]);
+  return loaded.value.value ?? UNREAD;
+}
+
+async function read(hash: string, network: string): Promise<NodeData> {
+  const methods = ['eth_getTransactionByHash', 'eth_getTransactionReceipt'];
+  const calls = methods.map((method) => ({ method, params: [hash] }));
+  const [transaction, receipt] = (await rpcBatch(network, calls)) as [
+    RpcOutcome<Transaction | null>,
+    RpcOutcome<Receipt | null>,
+  ];
+  const blockHash = resultOf(receipt)?.blockHash ?? resultOf(transaction)?.blockHash;
+  const params = [blockHash, false];
+  const block = blockHash
+    ? await rpc<BlockHeader | null>({ network, method: 'eth_getBlockByHash', params })
+    : undefined;
+  return {
+    ...{ transaction: resultOf(transaction), receipt: resultOf(receipt), block: resultOf(block) },
+    missing: Object.entries({ transaction, receipt, block }).flatMap(([part, answer]) =>
+      answer !== undefined && 'failure' in answer ? [{ part, failure: answer.failure }] : [],
+    ),
+    isSettled: true,
+  };
+}
+
+const resultOf = <T>(answer: RpcOutcome<T | null> | undefined): T | undefined =>
+  answer !== undefined && 'value' in answer ? (answer.value ?? undefined) : undefined;
