@@ -4,6 +4,7 @@ import type { ComponentType } from 'preact';
 import { may } from '../session.ts';
 import { Access } from './access/index.tsx';
 import { Attacks } from './attacks.tsx';
+import { lazyPage } from './lazyPage.tsx';
 import { Nodes } from './nodes/index.tsx';
 import { Now } from './now.tsx';
 import { Rules } from './rules.tsx';
@@ -29,6 +30,10 @@ export const pages: readonly Page[] = [
   { path: '/rules', title: 'Rules', key: 'r', permission: 'dns_protection:read', component: Rules },
   { path: '/zones', title: 'Zones', key: 'z', permission: 'dns_protection:read', component: Zones },
   { path: '/traces', title: 'Traces', key: 't', permission: undefined, component: Traces },
+  {
+    ...{ path: '/activity', title: 'Activity', key: 'i', permission: 'dns_protection:audit' },
+    component: lazyPage(() => import('./activity/index.tsx').then(({ Activity }) => Activity)),
+  },
   { path: '/nodes', title: 'Nodes', key: 'o', permission: 'health:read', component: Nodes },
   {
     ...{ path: '/access', title: 'Access', key: 'c', component: Access },

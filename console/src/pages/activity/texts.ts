@@ -1,0 +1,120 @@
+import type { Change } from '../../api/audit.ts';
+import { scopeText } from '../rules/texts.ts';
+
+/** Members that the server sets, so that they do not describe a change. */
+const HIDDEN_MEMBERS: ReadonlySet<string> = new Set(['id', 'created_on', 'modified_on']);
+const SHOWN_ID_CHARACTERS = 8;
+
+export interface Actor {
+  readonly name: string;
+  /** The kind of the actor and its id, which no label can imitate. */
+  readonly note: string;
+}
+
+/** Returns the author of a change: the label of the token, or the user of a command. */
+export function actorOf({ by, label }: Pick<Change, 'by' | 'label'>): Actor {
+  const [, kind, id = ''] = /^(cli|configured):(.*)$/s.exec(by) ?? [];
+  if (kind === 'cli') return { name: id, note: 'command line' };
+  if (kind === 'configured')
+    return {
+      name: label ?? 'API token of the server',
+      note: `configured ${id.slice(0, SHOWN_ID_CHARACTERS)}`,
+    };
+  const note = `token ${by.slice(0, SHOWN_ID_CHARACTERS)}`;
+  return label === undefined ? { name: note, note: 'without a label' } : { name: label, note };
+}
+
+const VERBS: Readonly<Record<string, string>> = {
+  ...{ create: 'created', update: 'changed', delete: 'deleted', forget: 'let guards forget' },
+};
+export const verbOf = ({ action }: Change): string => VERBS[action.split('.')[1] ?? ''] ?? action;
+
+/** Returns the object of a change: `rule for region WEUR`, `denylist entry 192.0.2.0/24`, `policy for example.com`. */
+export function subjectOf(change: Change): string {
+  if (change.action === 'zone.forget') return `zone ${change.zone}`;
+  if ('list' in change) {
+    const entry = change.after ?? change.before;
+    const value = entry === undefined ? change.entry : 'prefix' in entry ? entry.prefix : entry.name;
+    return `${change.list} entry ${value}`;
+  }
+  if ('zone' in change) return `policy for ${change.zone}`;
+  const rule = change.after ?? change.before;
+  return `rule for ${rule === undefined ? change.rule : scopeText(rule)}`;
+}
+
+/** Returns the path of the page with the object of a change; undefined if the object was deleted. */
+export function pathOfSubject(change: Change): string | undefined {
+  if (change.action.endsWith('.delete')) return undefined;
+  if ('list' in change) return `/lists/${change.list}`;
+  return 'policy' in change ? `/zones/${change.policy}` : `/rules/${change.rule}`;
+}
+
+export interface Difference {
+  readonly name: string;
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+/** Returns the members that a change set, changed or removed. */
+export function differencesOf(change: Change): readonly Difference[] {
+  if (change.action === 'zone.forget') return [];
+  const before: Readonly<Record<string, unknown>> = { ...change.before };
+  const after: Readonly<Record<string, unknown>> = { ...change.after };
+  return Object.keys({ ...before, ...after })
+    .filter((name) => !HIDDEN_MEMBERS.has(name) && before[name] !== after[name])
+    .map((name) => ({ name, before: textOf(before[name]), after: textOf(after[name]) }));
+}
+
+function textOf(value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  return value === null || value === '' ? 'not set' : String(value);
+}
+
+const MAX_SHOWN = 3;
+
+/** Returns a summary such as `mode monitoring → enabled`; the state at a creation, and nothing else, in one line. */
+export function summaryOf(change: Change): string {
+  const all = differencesOf(change).filter(
+    ({ before, after }) => (before ?? 'not set') !== 'not set' || (after ?? 'not set') !== 'not set',
+  );
+  const shown = all
+    .slice(0, MAX_SHOWN)
+    .map(
+      ({ name, before, after }) =>
+        `${name} ${[before, after].filter((text) => text !== undefined).join(' → ')}`,
+    );
+  return [...shown, ...(all.length > MAX_SHOWN ? [`${all.length - MAX_SHOWN} more`] : [])].join(', ');
+}
+
+export const KINDS = { rule: 'rules', list: 'access lists', zone: 'zone policies' } as const;
+
+export interface ChangeFilter {
+  /** Kind of the changed object; empty for all kinds. */
+  readonly kind: string;
+  /** Text in the actor, its address or the object; empty for all. */
+  readonly text: string;
+}
+
+export function isMatch(change: Change, { kind, text }: ChangeFilter): boolean {
+  if (kind !== '' && !change.action.startsWith(`${kind}.`)) return false;
+  const { name, note } = actorOf(change);
+  return [name, note, change.by, change.from, verbOf(change), subjectOf(change)].some((part) =>
+    part.toLowerCase().includes(text.toLowerCase()),
+  );
+}
+
+export const CSV_HEADINGS = [
+  'time (UTC)',
+  'actor',
+  'actor id',
+  'from',
+  'action',
+  'object',
+  'before',
+  'after',
+];
+export const csvRowOf = (change: Change): string[] => [
+  ...[change.at, actorOf(change).name, change.by, change.from, change.action, subjectOf(change)],
+  ...('before' in change && change.before ? [JSON.stringify(change.before)] : ['']),
+  ...('after' in change && change.after ? [JSON.stringify(change.after)] : ['']),
+];
