@@ -124,7 +124,7 @@ describe.skipIf(CHROMIUM === undefined)(
       expect(await rowsOf('Values before and after').first().locator('td').allTextContents()).toEqual([
         ...['mode', 'monitoring', 'enabled'],
       ]);
-      await checkPage(tab, 'change');
+      await checkState(tab, 'change');
       const other = await openTab(browser, server.url);
       await signIn(other.page, page.url().split('/console/')[1] ?? '', reader);
       await heading(other.page).getByText('alice changed rule for everywhere.').waitFor();
@@ -146,6 +146,136 @@ describe.skipIf(CHROMIUM === undefined)(
       await button('Newest').click();
       await expect.poll(() => rowsOf('Changes').count()).toBe(50);
       expect(tab.faults).toEqual([]);
+    });
+
+    const entriesOf = async (list: string) =>
+      (await api(`${CONFIGS}/${list}`)).map(
+        (entry: { prefix?: string; name?: string }) => entry.prefix ?? entry.name,
+      );
+    const dialog = () => page.getByRole('dialog');
+
+    it('adds entries of access lists by a form, with the error of the server at the field', async () => {
+      await api(`${CONFIGS}/denylist`, { method: 'DELETE' });
+      await page.keyboard.press('g');
+      await page.keyboard.press('l');
+      await heading().getByText('Nothing is denied; nothing is allowed.').waitFor();
+      await checkState(tab, 'lists-empty');
+      await page.getByRole('link', { name: 'New entry' }).click();
+      const value = page.getByLabel('Network or name');
+      await value.fill('192.0.2.1/24');
+      await page.getByText('A network: the entry applies to queries of its clients.').waitFor();
+      await button('Add the entry').click();
+      await page.locator('#error-prefix').getByText('192.0.2.0/24').waitFor();
+      tab.faults.splice(0, 1);
+      await checkState(tab, 'list-bad-network');
+      await value.fill('192.0.2.0/24');
+      await page.getByLabel('Comment').fill('=1+1 <b>');
+      await button('Add the entry').click();
+      await heading().getByText('1 network is denied; nothing is allowed.').waitFor();
+      // A second entry for the same network would have no effect.
+      await page.goBack();
+      await value.fill('192.0.2.0/24');
+      await button('Add the entry').click();
+      await page.getByText('192.0.2.0/24 is already denied.').waitFor();
+      expect(await entriesOf('denylist')).toEqual(['192.0.2.0/24']);
+      await page.getByRole('link', { name: 'New entry' }).click();
+      await page.getByLabel('Allow').check();
+      await value.fill('dyn.example');
+      await button('Add the entry').click();
+      await heading().getByText('1 network is denied; 1 name is allowed.').waitFor();
+      await checkPage(tab, 'lists');
+      await checkWidth(tab, 'lists');
+      await button('Copy as CSV').click();
+      await expect.poll(clipboard).toMatch(/\r\ndenylist,192\.0\.2\.0\/24,true,'=1\+1 <b>,/);
+      await page.getByRole('searchbox').fill('DYN');
+      await page.getByText('No entry matches the search.').waitFor();
+      expect(new URL(page.url()).search).toBe('?text=DYN');
+      await page.getByRole('searchbox').fill('');
+    });
+
+    it('switches an entry off and on, and deletes it, each with Undo', async () => {
+      await page.getByRole('link', { name: '192.0.2.0/24' }).click();
+      await heading().getByText('192.0.2.0/24 is denied.').waitFor();
+      await page.getByLabel('In force').uncheck();
+      await button('Save').click();
+      await heading().getByText('192.0.2.0/24: switched off.').waitFor();
+      await checkState(tab, 'list-entry');
+      await button('Undo').click();
+      await page.getByText('Undone: the entry for 192.0.2.0/24 has its previous settings.').waitFor();
+      await page.getByRole('link', { name: '← Both lists' }).click();
+      await button('Delete 192.0.2.0/24').click();
+      await dialog().getByText('Delete 192.0.2.0/24 from the denylist?').waitFor();
+      await dialog().getByRole('button', { name: 'Delete' }).click();
+      await heading().getByText('Nothing is denied; 1 name is allowed.').waitFor();
+      await button('Undo').click();
+      await page.getByText('Undone: 192.0.2.0/24 is on the denylist again').waitFor();
+      expect(await api(`${CONFIGS}/denylist`)).toMatchObject([
+        { prefix: '192.0.2.0/24', comment: '=1+1 <b>', enabled: true },
+      ]);
+    });
+
+    it('denies a network and allows a name from a table of the zones', async () => {
+      const levels = { low: 0, medium: 0, high: 0 };
+      const span = {
+        queries: 1,
+        limited_share: { low: levels, medium: levels, high: levels, very_high: levels },
+      };
+      const zone = {
+        ...{
+          zone: ZONE_NAME,
+          assessment: 'under_attack',
+          judged_by: 'names',
+          hour: span,
+          day: span,
+          week: span,
+        },
+        ...{ profile_sensitivity: 'low', rate_sensitivity: 'low', networks: ['198.51.100.0/24'] },
+        names: [`www.${ZONE_NAME}`, `[a-z]{8}.${ZONE_NAME}`],
+      };
+      await page.route('**/zone_assessments', (route) =>
+        route.fulfill({ json: { result: [zone], success: true, errors: [], messages: [] } }),
+      );
+      await page.keyboard.press('g');
+      await page.keyboard.press('z');
+      await page.getByText('Names and networks of limited queries').first().click();
+      await checkState(tab, 'zones-limited');
+      // An entry for a pattern of random names would let the flood pass.
+      expect(await page.getByRole('button', { name: /^Allow/ }).allTextContents()).toEqual([
+        `Allow www.${ZONE_NAME}`,
+      ]);
+      await button('Deny 198.51.100.0/24').click();
+      await dialog().getByText('so you may deny an innocent client').waitFor();
+      await checkState(tab, 'list-deny');
+      await dialog().getByRole('button', { name: 'Deny 198.51.100.0/24' }).click();
+      await page.getByText('198.51.100.0/24 is denied.').waitFor();
+      expect(await entriesOf('denylist')).toEqual(['192.0.2.0/24', '198.51.100.0/24']);
+      await button('Undo').click();
+      await page.getByText('Undone: 198.51.100.0/24 is not denied any more.').waitFor();
+      expect(await entriesOf('denylist')).toEqual(['192.0.2.0/24']);
+      await button(`Allow www.${ZONE_NAME}`).click();
+      await dialog()
+        .getByRole('button', { name: `Allow www.${ZONE_NAME}` })
+        .click();
+      await page.getByText(`www.${ZONE_NAME} is allowed.`).waitFor();
+      expect(await entriesOf('allowlist')).toEqual(['dyn.example', `www.${ZONE_NAME}`]);
+      await page.unrouteAll({ behavior: 'wait' });
+      expect(tab.faults).toEqual([]);
+    });
+
+    it('shows a token that may only read no buttons for changes', async () => {
+      const other = await openTab(browser, server.url);
+      await signIn(other.page, 'lists', reader);
+      await heading(other.page).getByText('1 network is denied; 2 names are allowed.').waitFor();
+      const names = async () =>
+        (await other.page.locator('main').locator('button, a.button').allTextContents()).filter(
+          (name) => !name.startsWith('Copy'),
+        );
+      expect(await names()).toEqual([]);
+      await other.page.getByRole('link', { name: '192.0.2.0/24' }).click();
+      await heading(other.page).getByText('192.0.2.0/24 is denied.').waitFor();
+      expect(await names()).toEqual([]);
+      await checkState(other, 'list-reader');
+      await other.context.close();
     });
   },
 );

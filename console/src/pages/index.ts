@@ -31,6 +31,10 @@ export const pages: readonly Page[] = [
   { path: '/zones', title: 'Zones', key: 'z', permission: 'dns_protection:read', component: Zones },
   { path: '/traces', title: 'Traces', key: 't', permission: undefined, component: Traces },
   {
+    ...{ path: '/lists', title: 'Lists', key: 'l', permission: 'dns_protection:read' },
+    component: lazyPage(() => import('./lists/index.tsx').then(({ Lists }) => Lists)),
+  },
+  {
     ...{ path: '/activity', title: 'Activity', key: 'i', permission: 'dns_protection:audit' },
     component: lazyPage(() => import('./activity/index.tsx').then(({ Activity }) => Activity)),
   },

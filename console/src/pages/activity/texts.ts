@@ -45,7 +45,7 @@ export function subjectOf(change: Change): string {
 /** Returns the path of the page with the object of a change; undefined if the object was deleted. */
 export function pathOfSubject(change: Change): string | undefined {
   if (change.action.endsWith('.delete')) return undefined;
-  if ('list' in change) return `/lists/${change.list}`;
+  if ('list' in change) return `/lists/${change.list}/${change.entry}`;
   return 'policy' in change ? `/zones/${change.policy}` : `/rules/${change.rule}`;
 }
 

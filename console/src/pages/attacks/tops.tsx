@@ -1,7 +1,8 @@
 import type { Attack, HeavyHitter } from '../../api/types.ts';
 import { formatNumber, formatPercent } from '../../ui/quantity.tsx';
 import { UntrustedText } from '../../ui/untrustedText.tsx';
-import { shareOf } from './texts.ts';
+import { ListButton, type ListButtonProps } from '../lists/actions.tsx';
+import { shareOf, zonesText } from './texts.ts';
 
 export interface TopsProps {
   readonly attack: Attack | undefined;
@@ -16,10 +17,19 @@ export function TopLists({ attack, most, hasCodes = true }: TopsProps) {
     .map(([value, count]): HeavyHitter => ({ value, count, error: 0 }))
     .sort((one, other) => other.count - one.count);
   const answers = codes.reduce((total, { count }) => total + count, 0);
+  const comment = attack === undefined ? '' : `Attack on ${zonesText(attack, 1)}`;
   return (
     <div class="tops">
-      <TopList title="Names (pattern)" hitters={names} weight={weight} most={most} />
-      <TopList title="Networks (may be spoofed)" hitters={networks} weight={weight} most={most} />
+      <TopList
+        title="Names (pattern)"
+        {...{ hitters: names, weight, most }}
+        action={{ list: 'allowlist', isName: true, comment }}
+      />
+      <TopList
+        title="Networks (may be spoofed)"
+        {...{ hitters: networks, weight, most }}
+        action={{ list: 'denylist', comment }}
+      />
       <TopList title="Query types" hitters={types} weight={weight} most={most} />
       {hasCodes && (
         <TopList title="Response codes of passed queries" hitters={codes} weight={answers} most={most} />
@@ -33,9 +43,11 @@ interface TopProps {
   readonly hitters: readonly HeavyHitter[];
   readonly weight: number;
   readonly most: number;
+  /** Access list to which a button adds the value of a line. */
+  readonly action?: Omit<ListButtonProps, 'value'>;
 }
 
-function TopList({ title, hitters, weight, most }: TopProps) {
+function TopList({ title, hitters, weight, most, action }: TopProps) {
   return (
     <div class="top">
       <h3>{title}</h3>
@@ -51,6 +63,7 @@ function TopList({ title, hitters, weight, most }: TopProps) {
               <span class="top-value">
                 <UntrustedText text={one.value} />
               </span>
+              {action && <ListButton {...action} value={one.value} />}
               <span class="number">{formatPercent(shareOf(one, weight))}</span>
               <span class="bar-place" aria-hidden="true">
                 <span style={{ width: `${shareOf(one, weight) * 100}%` }} />

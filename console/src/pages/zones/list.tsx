@@ -13,6 +13,7 @@ import { TextInput } from '../../ui/textInput.tsx';
 import { Time } from '../../ui/time.tsx';
 import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { type Loaded, useLoaded } from '../../ui/useLoaded.ts';
+import { ListButton } from '../lists/actions.tsx';
 import { queryOf } from './settings.ts';
 import { assessmentTexts, limitedShare, rateText, sensitivitiesText, zonesHeadline } from './texts.ts';
 
@@ -127,9 +128,50 @@ function Assessments({ assessments, policies, isMatch }: AssessmentsProps) {
           />
         </div>
       )}
+      <LimitedMost assessments={assessments.filter(isMatch)} />
     </section>
   );
 }
+
+interface LimitedRow {
+  readonly zone: string;
+  readonly value: string;
+  readonly isName: boolean;
+}
+
+/** The names and networks of limited queries, or of queries that would be limited. Empty if there are none. */
+function LimitedMost({ assessments }: { readonly assessments: readonly ZoneAssessment[] }) {
+  const rows = assessments.flatMap(({ zone, names, networks }): LimitedRow[] => [
+    ...names.map((value) => ({ zone, value, isName: true })),
+    ...networks.map((value) => ({ zone, value, isName: false })),
+  ]);
+  if (rows.length === 0) return null;
+  return (
+    <details>
+      <summary>Names and networks of limited queries</summary>
+      <Table
+        caption="Names and networks of limited queries"
+        columns={limitedColumns}
+        rows={rows}
+        keyOf={({ zone, value }) => `${zone} ${value}`}
+      />
+    </details>
+  );
+}
+
+const limitedColumns: readonly Column<LimitedRow>[] = [
+  { title: 'Zone', cell: ({ zone }) => <UntrustedText text={zone} /> },
+  { title: 'Name or network', cell: ({ value }) => <UntrustedText text={value} /> },
+  {
+    title: 'Action',
+    cell: ({ zone, value, isName }) => (
+      <ListButton
+        {...{ value, isName, list: isName ? 'allowlist' : 'denylist' }}
+        comment={`Limited in ${zone}`}
+      />
+    ),
+  },
+];
 
 const NoMatch = () => <p class="quiet">No zone matches the search.</p>;
 

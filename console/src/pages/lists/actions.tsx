@@ -1,0 +1,119 @@
+import type { Failure, Outcome } from '../../api/failure.ts';
+import {
+  type AccessListName,
+  createEntry,
+  deleteEntry,
+  listEntries,
+  readEntry,
+  type TaggedEntry,
+} from '../../api/lists.ts';
+import { may } from '../../session.ts';
+import { confirm } from '../../ui/confirm.tsx';
+import { showToast } from '../../ui/toast.tsx';
+import { entryValue, isListableName, listTexts, newEntryOf, sameEntry } from './entries.ts';
+
+const VERBS = { denylist: 'Deny', allowlist: 'Allow' } as const;
+
+export interface ListButtonProps {
+  readonly list: AccessListName;
+  /** Network or name. For a name that no list can contain, such as a pattern, no button is shown. */
+  readonly value: string;
+  readonly isName?: boolean;
+  /** Comment of the entry: where the user found the network or name. */
+  readonly comment: string;
+}
+
+/** Button in a table that denies or allows the network or name of its row, after a confirmation. */
+export function ListButton({ list, value, isName = false, comment }: ListButtonProps) {
+  if (!may('dns_protection:write') || (isName && !isListableName(value))) return null;
+  return (
+    <button type="button" class="list-button" onClick={() => void confirmAndAdd(list, value, comment)}>
+      {VERBS[list]}
+      <span class="unseen"> {value}</span>
+    </button>
+  );
+}
+
+async function confirmAndAdd(list: AccessListName, value: string, comment: string): Promise<void> {
+  const forged =
+    list === 'denylist'
+      ? ' The source of a UDP packet can be forged, so you may deny an innocent client.'
+      : '';
+  const isWanted = await confirm({
+    title: `${VERBS[list]} ${value}?`,
+    text: `From the next query on, it is ${listTexts[list].past}. ${listTexts[list].effect}${forged} You can undo this for 10 seconds.`,
+    action: `${VERBS[list]} ${value}`,
+    isHarmful: list === 'denylist',
+  });
+  if (!isWanted) return;
+  const outcome = await addEntry(list, value, comment);
+  if ('failure' in outcome) showToast(`Not ${listTexts[list].past}. ${faultText(outcome.failure)}`);
+}
+
+/**
+ * Adds an entry unless the list has it, and offers to undo this. The API would add it twice if a lost response led to
+ * a second request.
+ */
+export async function addEntry(
+  list: AccessListName,
+  value: string,
+  comment: string,
+): Promise<Outcome<undefined>> {
+  const { past } = listTexts[list];
+  const known = await listEntries(list);
+  if ('failure' in known) return known;
+  if (sameEntry(known.value.result, value) !== undefined) {
+    showToast(`${value} is already ${past}.`);
+    return { value: undefined };
+  }
+  const made = await createEntry(list, newEntryOf(value, comment));
+  if ('failure' in made) return made;
+  const shown = entryValue(made.value.entry);
+  showToast(`${shown} is ${past}.`, async () => {
+    const undone = await deleteEntry(made.value);
+    showToast(
+      'failure' in undone
+        ? `Not undone. ${undone.failure.what}`
+        : `Undone: ${shown} is not ${past} any more.`,
+    );
+  });
+  return { value: undefined };
+}
+
+/** Deletes an entry after a confirmation, unless it was changed since it was read, and offers to create it again. */
+export async function confirmAndDelete(list: AccessListName, id: string): Promise<boolean> {
+  const read = await readEntry(list, id);
+  if ('failure' in read) {
+    showToast(`Not deleted. ${faultText(read.failure)}`);
+    return false;
+  }
+  const { entry } = read.value;
+  const { past } = listTexts[list];
+  const isWanted = await confirm({
+    title: `Delete ${entryValue(entry)} from the ${list}?`,
+    text: 'From the next query on, the rule in force applies to it. You can undo this for 10 seconds.',
+    ...{ action: 'Delete', isHarmful: true },
+  });
+  return isWanted && (await deleteNow(read.value, past));
+}
+
+async function deleteNow(tagged: TaggedEntry, past: string): Promise<boolean> {
+  const { id: _id, created_on: _created, modified_on: _modified, ...creation } = tagged.entry;
+  const outcome = await deleteEntry(tagged);
+  if ('failure' in outcome) {
+    showToast(`Not deleted. ${outcome.failure.what} ${outcome.failure.still}`);
+    return false;
+  }
+  showToast(`${entryValue(creation)} is not ${past} any more.`, async () => {
+    const made = await createEntry(tagged.list, creation);
+    showToast(
+      'failure' in made
+        ? `Not restored. ${made.failure.what} ${made.failure.todo}`
+        : `Undone: ${entryValue(creation)} is on the ${tagged.list} again, with a new id.`,
+    );
+  });
+  return true;
+}
+
+const faultText = ({ what, faults }: Failure): string =>
+  [what, ...faults.map(({ message }) => message)].join(' ');

@@ -1,0 +1,57 @@
+import type { AccessEntry, AccessListName, NewEntry } from '../../api/lists.ts';
+
+export const listNames = ['denylist', 'allowlist'] as const satisfies readonly AccessListName[];
+
+/** Participle and effect of each list. */
+export const listTexts: Readonly<Record<AccessListName, { readonly past: string; readonly effect: string }>> =
+  {
+    denylist: {
+      past: 'denied',
+      effect: 'Queries over UDP are dropped, queries over TCP are answered REFUSED, in every mode.',
+    },
+    allowlist: {
+      past: 'allowed',
+      effect: 'Queries pass in every mode. The source of a UDP packet can be forged.',
+    },
+  };
+
+/** Returns the network or name of an entry. */
+export const entryValue = (entry: NewEntry | AccessEntry): string =>
+  'prefix' in entry ? entry.prefix : entry.name;
+
+/** Whether a text is meant as a network or an address, and not as a name. */
+export const isNetwork = (text: string): boolean => text.includes(':') || /^[\d./]+$/.test(text);
+
+export const newEntryOf = (text: string, comment: string): NewEntry =>
+  isNetwork(text) ? { prefix: text, comment } : { name: text, comment };
+
+/** Names that an access list can contain. Names of limited queries may be patterns, such as `[a-z]{8}.example.com`. */
+const NAME = /^(?:[a-z0-9_-]{1,63}\.){0,31}[a-z0-9_-]{1,63}\.?$/i;
+export const isListableName = (text: string): boolean => text.length <= 253 && NAME.test(text);
+
+/** Returns an entry in force for the same network or name; undefined if there is none. */
+export const sameEntry = (entries: readonly AccessEntry[], text: string): AccessEntry | undefined => {
+  const bare = (value: string) => value.toLowerCase().replace(/\.$/, '');
+  return entries.find((entry) => entry.enabled && bare(entryValue(entry)) === bare(text));
+};
+
+/** Returns a sentence such as `2 networks and 1 name are denied; nothing is allowed.` */
+export function listsHeadline(
+  denied: readonly AccessEntry[] | undefined,
+  allowed: readonly AccessEntry[] | undefined,
+): string {
+  if (denied === undefined || allowed === undefined) return 'Lists';
+  const first = partOf(denied, 'denied');
+  return `${first[0]?.toUpperCase()}${first.slice(1)}; ${partOf(allowed, 'allowed')}.`;
+}
+
+function partOf(entries: readonly AccessEntry[], past: string): string {
+  const inForce = entries.filter(({ enabled }) => enabled);
+  const networks = inForce.filter((entry) => 'prefix' in entry).length;
+  const counts = [countOf(networks, 'network'), countOf(inForce.length - networks, 'name')];
+  const words = counts.filter((count) => count !== '').join(' and ');
+  return words === '' ? `nothing is ${past}` : `${words} ${inForce.length === 1 ? 'is' : 'are'} ${past}`;
+}
+
+const countOf = (count: number, noun: string): string =>
+  count === 0 ? '' : `${count} ${noun}${count === 1 ? '' : 's'}`;
