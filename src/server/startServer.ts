@@ -164,7 +164,7 @@ async function startParts(
   });
   const { gateway, listeners } = await listen(base, {
     ...{ storage, tokenUses, fleet, ethereum, workers, dns, tracer, readiness },
-    ...{ console, testFlood, nameFiles },
+    ...{ console, testFlood, nameFiles, alerting },
   });
   teardown.add(async () => {
     isLeaving = true;

@@ -53,6 +53,8 @@ describe('the OpenAPI document', () => {
         ...['GET', 'DELETE'].map((method) => `${method} /user/tokens/{token_id}`),
         'GET /gateway',
         'GET /gateway/names',
+        'GET /alerts',
+        'POST /alerts/test',
         'GET /health',
         'GET /health/history',
       ].sort(),

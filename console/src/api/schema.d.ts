@@ -765,6 +765,69 @@ export interface components {
                 ends_on?: string;
             };
         };
+        Alerts: {
+            webhooks: {
+                /** @description Position of the webhook in the configuration: `webhook-1`. */
+                name: string;
+                /** @description Host and port. The rest of the URL may be secret. */
+                host: string;
+                /** @enum {string} */
+                form: "json" | "slack";
+                /** @description Alerts that wait for delivery. */
+                waiting: number;
+                /** @description Omitted if there was no attempt since the start of the server. */
+                last_attempt?: {
+                    /** Format: date-time */
+                    at: string;
+                    delivered: boolean;
+                    reason?: string;
+                };
+            }[];
+            /** @description Whether a secret is configured. */
+            is_signed: boolean;
+            history: {
+                /** Format: uuid */
+                id: string;
+                /**
+                 * Format: uuid
+                 * @description Same for the start and the end of a problem.
+                 */
+                incident: string;
+                kind: string;
+                /** @enum {string} */
+                state: "firing" | "resolved";
+                subject: string;
+                text: string;
+                /** Format: date-time */
+                at: string;
+                /** @description Webhooks that confirmed the alert. */
+                delivered: string[];
+            }[];
+        };
+        AlertTest: {
+            /** @description Position of the webhook in the configuration: `webhook-1`. */
+            webhook: string;
+            delivered: boolean;
+            /** @description Reason of a failure. */
+            reason?: string;
+            duration_ms: number;
+        };
+        AlertsAnswer: {
+            result: components["schemas"]["Alerts"];
+            /** @description Always true. */
+            success: boolean;
+            errors: components["schemas"]["Entry"][];
+            /** @description Additional information about the result. */
+            messages: components["schemas"]["Entry"][];
+        };
+        AlertTestAnswer: {
+            result: components["schemas"]["AlertTest"][];
+            /** @description Always true. */
+            success: boolean;
+            errors: components["schemas"]["Entry"][];
+            /** @description Additional information about the result. */
+            messages: components["schemas"]["Entry"][];
+        };
         NodeHealth: {
             node: string;
             host: string;

@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { ConfigError } from '../../config/index.ts';
-import { alertOf, bodyOf, sendAlert } from '../../platform/alerts/index.ts';
+import { bodyOf, sendAlert, testAlert } from '../../platform/alerts/index.ts';
 import { addOwnConfigFlags, readConfig } from '../configFlags.ts';
 import { EXIT_CODES } from '../exitCodes.ts';
 import { print } from '../output/print.ts';
@@ -23,7 +22,7 @@ export function registerAlerts(program: Command): void {
         'no webhook is configured: set alerts.webhooks in the file, or FLOODGATE_ALERTS_WEBHOOKS',
       );
     const { secret, allowPrivate } = config.alerts;
-    const alert = testAlert();
+    const alert = testAlert('floodgate alerts test');
     for (const webhook of webhooks) {
       const startMs = performance.now();
       const failure = await sendAlert(webhook, bodyOf(alert, webhook.form), { secret, allowPrivate });
@@ -34,12 +33,3 @@ export function registerAlerts(program: Command): void {
     if (secret === undefined) await print('Alerts are not signed: alerts.secret is not set.');
   });
 }
-
-const testAlert = () =>
-  alertOf(
-    { id: randomUUID(), incident: randomUUID(), at: new Date().toISOString() },
-    {
-      ...{ kind: 'test', state: 'firing', subject: 'floodgate alerts test' },
-      text: 'This is a test. Alerts of Floodgate are delivered to this webhook.',
-    },
-  );

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 /** A condition that operators are alerted of, when it starts and when it ends. */
 export interface Condition {
   /** Identifies the condition, even after a restart: `node/mainnet/node-1`. */
@@ -40,6 +42,16 @@ export function alertOf(ids: Pick<Alert, 'id' | 'incident' | 'at'>, condition: A
     details,
   };
 }
+
+/** Returns an alert that tests webhooks and reports no condition. `from` is the command or page that sends it. */
+export const testAlert = (from: string): Alert =>
+  alertOf(
+    { id: randomUUID(), incident: randomUUID(), at: new Date().toISOString() },
+    {
+      ...{ kind: 'test', state: 'firing', subject: from },
+      text: 'This is a test. Alerts of Floodgate are delivered to this webhook.',
+    },
+  );
 
 type AlertContent = Omit<Condition, 'key'> & Pick<Alert, 'state'>;
 

@@ -22,10 +22,10 @@ export class AlertFile {
       throw error;
     });
     if (text === undefined) return NOTHING;
-    const { format, open, waiting } = JSON.parse(text) as StoredAlerts & { format?: unknown };
-    if (format !== FORMAT || !Array.isArray(open) || !Array.isArray(waiting))
+    const { format, open, waiting, recent = [] } = JSON.parse(text) as StoredAlerts & { format?: unknown };
+    if (format !== FORMAT || ![open, waiting, recent].every(Array.isArray))
       throw new Error(`not an alert file of format ${FORMAT}`);
-    return { open, waiting };
+    return { open, waiting, recent };
   }
 
   async save(stored: StoredAlerts): Promise<void> {

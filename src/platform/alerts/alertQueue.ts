@@ -1,4 +1,5 @@
 import type { Alert, Condition } from './alert.ts';
+import type { RecentAlert } from './recentAlerts.ts';
 
 /** An alert in the queue, with the keys of the webhooks that have not received it. */
 interface Waiting {
@@ -15,6 +16,7 @@ export interface Incident {
 export interface StoredAlerts {
   readonly open: readonly Incident[];
   readonly waiting: readonly { readonly alert: Alert; readonly webhooks: readonly string[] }[];
+  readonly recent?: readonly RecentAlert[];
 }
 
 export interface AlertQueueOptions {
@@ -52,6 +54,10 @@ export class AlertQueue {
     const all = [...this.#waiting, { alert, webhooks: new Set(this.#webhooks) }];
     this.#waiting = all.slice(-this.#maxWaiting);
     return all.slice(0, -this.#maxWaiting).map((waiting) => waiting.alert);
+  }
+
+  waitingFor(webhook: string): number {
+    return this.#waiting.filter(({ webhooks }) => webhooks.has(webhook)).length;
   }
 
   nextFor(webhook: string): Alert | undefined {

@@ -5,7 +5,7 @@ import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type AlertReceiver, startAlertReceiver } from '../../../test/support/alertReceiver.ts';
 import { until } from '../../../test/support/until.ts';
-import type { Alert } from './alert.ts';
+import { type Alert, testAlert } from './alert.ts';
 import { Alerts, type AlertsOptions } from './alerts.ts';
 import { bodyOf, webhookOf } from './webhook.ts';
 
@@ -52,6 +52,45 @@ const condition = (subject: string) => ({
 const FAILS = 'http://127.0.0.1:9';
 
 describe('alerts', () => {
+  it('have a history of the last 100 with their deliveries, which survives a restart', async () => {
+    const receiver = await receiverOf();
+    const first = await alertsTo([FAILS, receiver.url]);
+    for (let i = 0; i < 102; i++) first.begin(condition(`c${i}`));
+    await until('all are delivered', () => receiver.requests.length === 102);
+    await until('the last delivery is recorded', () => first.report().history[0]?.delivered.length === 1);
+    const { webhooks, history, is_signed } = first.report();
+    expect(webhooks).toMatchObject([
+      {
+        name: 'webhook-1',
+        host: '127.0.0.1:9',
+        waiting: 102,
+        last_attempt: { delivered: false, reason: 'ECONNREFUSED' },
+      },
+      { name: 'webhook-2', waiting: 0, last_attempt: { delivered: true } },
+    ]);
+    expect(is_signed).toBe(false);
+    expect(history.map(({ subject }) => subject)).toEqual(
+      Array.from({ length: 100 }, (_, i) => `c${101 - i}`),
+    );
+    expect(history[0]).not.toHaveProperty('details');
+    await first.stop();
+    const second = await alertsTo([FAILS, receiver.url]);
+    expect(second.report().history).toEqual(history);
+  });
+
+  it('share one test if it is asked for twice at once', async () => {
+    const receiver = await receiverOf();
+    const alerts = await alertsTo([receiver.url, FAILS]);
+    const results = await Promise.all([alerts.test(testAlert('a')), alerts.test(testAlert('b'))]);
+    expect(results[0]).toBe(results[1]);
+    expect(results[0]).toMatchObject([
+      { webhook: 'webhook-1', delivered: true },
+      { webhook: 'webhook-2', delivered: false, reason: 'ECONNREFUSED' },
+    ]);
+    expect(receiver.alerts()).toMatchObject([{ kind: 'test', subject: 'a' }]);
+    expect(alerts.report().history).toMatchObject([{ kind: 'test', delivered: ['webhook-1'] }]);
+  });
+
   it('are delivered in order with their ids, also after failures', async () => {
     const receiver = await receiverOf((response, count) => response.writeHead(count <= 2 ? 500 : 200).end());
     const alerts = await alertsTo([receiver.url]);

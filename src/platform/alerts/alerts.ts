@@ -7,7 +7,8 @@ import { type Alert, alertOf, type Condition } from './alert.ts';
 import { AlertFile } from './alertFile.ts';
 import { AlertMetrics, type DropReason } from './alertMetrics.ts';
 import { AlertQueue, type StoredAlerts } from './alertQueue.ts';
-import { Delivery, subjectOf } from './delivery.ts';
+import { type Attempt, Delivery, subjectOf } from './delivery.ts';
+import { type RecentAlert, RecentAlerts } from './recentAlerts.ts';
 import { type SendOptions, sendAlert } from './sendAlert.ts';
 import { bodyOf, type Webhook } from './webhook.ts';
 
@@ -33,6 +34,29 @@ export interface AlertsDependencies {
   readonly metrics: Registry;
 }
 
+export interface AlertsReport {
+  readonly webhooks: readonly {
+    readonly name: string;
+    /** Host and port of the URL. The rest of the URL may be secret. */
+    readonly host: string;
+    readonly form: Webhook['form'];
+    /** Number of alerts that wait for delivery. */
+    readonly waiting: number;
+    /** The last attempt since the start of this server. */
+    readonly last_attempt?: { readonly at: string; readonly delivered: boolean; readonly reason?: string };
+  }[];
+  readonly is_signed: boolean;
+  /** Newest first. */
+  readonly history: readonly RecentAlert[];
+}
+
+export interface TestResult {
+  readonly webhook: string;
+  readonly delivered: boolean;
+  readonly reason?: string;
+  readonly duration_ms: number;
+}
+
 /**
  * Notifies webhooks when a condition starts and ends, at least once each. A pending alert is stored before it is sent;
  * if the process is killed during delivery, it is sent again with the same id.
@@ -43,6 +67,10 @@ export class Alerts {
   readonly #log: Log;
   readonly #metrics: AlertMetrics;
   readonly #deliveries: readonly Delivery[];
+  readonly #options: AlertsOptions;
+  readonly #recent: RecentAlerts;
+  readonly #attempts = new Map<string, Attempt & { readonly at: string }>();
+  #testing: Promise<readonly TestResult[]> | undefined;
   readonly #saves = new SerialQueue();
   #isSaveWaiting = false;
   #isStoreFailing = false;
@@ -64,10 +92,13 @@ export class Alerts {
   }
 
   private constructor(
-    { webhooks, maxWaiting = MAX_WAITING, firstRetryMs = FIRST_RETRY_MS, ...sending }: AlertsOptions,
+    options: AlertsOptions,
     { log, metrics }: AlertsDependencies,
     { file, stored }: { readonly file: AlertFile; readonly stored: StoredAlerts },
   ) {
+    const { webhooks, maxWaiting = MAX_WAITING, firstRetryMs = FIRST_RETRY_MS } = options;
+    this.#options = options;
+    this.#recent = new RecentAlerts(stored.recent);
     const queue = new AlertQueue({ webhooks: webhooks.map(({ key }) => key), maxWaiting }, stored);
     this.#queue = queue;
     this.#file = file;
@@ -80,11 +111,8 @@ export class Alerts {
           {
             queue,
             log,
-            send: (to, alert, signal) => sendAlert(to, bodyOf(alert, to.form), { ...sending, signal }),
-            outcome: ({ name }, outcome) => {
-              this.#metrics.deliveries.inc({ webhook: name, outcome });
-              if (outcome !== 'failed') inBackground('alerts', () => this.#save());
-            },
+            send: (to, alert, signal) => sendAlert(to, bodyOf(alert, to.form), { ...options, signal }),
+            outcome: ({ name }, attempt) => this.#attempted(name, attempt),
           },
         ),
     );
@@ -112,6 +140,65 @@ export class Alerts {
     this.#enqueue(alertOf(ids, { ...incident.condition, ...outcome, state: 'resolved' }));
   }
 
+  report(): AlertsReport {
+    const { webhooks, secret } = this.#options;
+    return {
+      webhooks: webhooks.map(({ name, url, form, key }) => {
+        const last = this.#attempts.get(name);
+        return {
+          ...{ name, host: url.host, form, waiting: this.#queue.waitingFor(key) },
+          ...(last && { last_attempt: attemptOf(last) }),
+        };
+      }),
+      is_signed: secret !== undefined,
+      history: this.#recent.all,
+    };
+  }
+
+  /** Sends a test alert to each webhook once, without the queue. Concurrent calls share one test. */
+  test(alert: Alert): Promise<readonly TestResult[]> {
+    this.#testing ??= this.#test(alert).then(
+      (results) => {
+        this.#testing = undefined;
+        return results;
+      },
+      (error: unknown) => {
+        this.#testing = undefined;
+        throw error;
+      },
+    );
+    return this.#testing;
+  }
+
+  async #test(alert: Alert): Promise<readonly TestResult[]> {
+    this.#recent.add(alert);
+    const results = await Promise.all(
+      this.#options.webhooks.map(async (webhook): Promise<TestResult> => {
+        const startMs = performance.now();
+        const failure = await sendAlert(webhook, bodyOf(alert, webhook.form), this.#options);
+        this.#attempted(webhook.name, {
+          ...{ alert, outcome: failure === undefined ? 'delivered' : 'failed' },
+          ...(failure && { reason: failure.reason }),
+        });
+        return {
+          ...{ webhook: webhook.name, delivered: failure === undefined },
+          ...(failure && { reason: failure.reason }),
+          duration_ms: Math.round(performance.now() - startMs),
+        };
+      }),
+    );
+    await this.#save();
+    return results;
+  }
+
+  #attempted(webhook: string, attempt: Attempt): void {
+    const { outcome, alert } = attempt;
+    this.#metrics.deliveries.inc({ webhook, outcome });
+    this.#attempts.set(webhook, { ...attempt, at: new Date().toISOString() });
+    if (outcome === 'delivered') this.#recent.delivered(webhook, alert);
+    if (outcome !== 'failed') inBackground('alerts', () => this.#save());
+  }
+
   /** Stops sending and stores the pending alerts. */
   async stop(): Promise<void> {
     await Promise.all(this.#deliveries.map((delivery) => delivery.stop()));
@@ -124,6 +211,7 @@ export class Alerts {
     this.#log.info({ ...subjectOf(alert), state: alert.state }, 'sending alert');
     this.#dropped('expired', this.#queue.expire(Date.now() - MAX_AGE_MS));
     this.#dropped('queue_full', this.#queue.add(alert));
+    this.#recent.add(alert);
     inBackground('alerts', () => this.#saved().then(() => this.#wake()));
   }
 
@@ -152,7 +240,7 @@ export class Alerts {
     await this.#saves.run(async () => {
       this.#isSaveWaiting = false;
       try {
-        await this.#file.save(this.#queue.stored());
+        await this.#file.save({ ...this.#queue.stored(), recent: this.#recent.all });
         this.#isStoreFailing = false;
       } catch (error) {
         if (!this.#isStoreFailing)
@@ -165,6 +253,11 @@ export class Alerts {
     });
   }
 }
+
+const attemptOf = ({ at, outcome, reason }: Attempt & { readonly at: string }) => ({
+  ...{ at, delivered: outcome === 'delivered' },
+  ...(reason !== undefined && { reason }),
+});
 
 const newIds = (incident: string): Pick<Alert, 'id' | 'incident' | 'at'> => ({
   ...{ id: randomUUID(), incident },

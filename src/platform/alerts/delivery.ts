@@ -22,7 +22,14 @@ export interface DeliveryDependencies {
   readonly send: (webhook: Webhook, alert: Alert, signal: AbortSignal) => Promise<SendFailure | undefined>;
   readonly log: Log;
   /** Called after each delivery attempt. The queue of alerts has changed, unless the outcome is `failed`. */
-  readonly outcome: (webhook: Webhook, outcome: 'delivered' | 'failed' | 'given_up') => void;
+  readonly outcome: (webhook: Webhook, attempt: Attempt) => void;
+}
+
+export interface Attempt {
+  readonly alert: Alert;
+  readonly outcome: 'delivered' | 'failed' | 'given_up';
+  /** Reason of a failure, without path and query of the URL. */
+  readonly reason?: string;
 }
 
 /** Delivers the alerts of one webhook one after the other, so that no resolved message precedes its firing message. */
@@ -79,7 +86,7 @@ export class Delivery {
     this.#failures = 0;
     this.#refusals = 0;
     queue.done(webhook.key, alert);
-    outcome(webhook, 'delivered');
+    outcome(webhook, { alert, outcome: 'delivered' });
   }
 
   #givenUp(alert: Alert, { reason }: SendFailure): void {
@@ -91,7 +98,7 @@ export class Delivery {
     );
     this.#refusals = 0;
     queue.done(webhook.key, alert);
-    outcome(webhook, 'given_up');
+    outcome(webhook, { alert, outcome: 'given_up', reason });
   }
 
   #retryLater(alert: Alert, { reason }: SendFailure): void {
@@ -106,7 +113,7 @@ export class Delivery {
         { ...subjectOf(alert), webhook: webhook.name, reason, retryMs },
         'alert delivery failed: retrying',
       );
-    outcome(webhook, 'failed');
+    outcome(webhook, { alert, outcome: 'failed', reason });
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
       this.wake();

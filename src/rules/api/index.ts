@@ -18,4 +18,5 @@ export { errorSender, sendBadUrl, unroutedEnvelope } from './http/sendError.ts';
 export { SessionCookies } from './http/sessionCookies.ts';
 export { TokenUses } from './http/tokenUses.ts';
 export { type OperatorRoute, operatorApi } from './operatorApi.ts';
+export type { AlertReports } from './routes/alertRoutes.ts';
 export { rulesApi } from './rulesApi.ts';

@@ -32,6 +32,7 @@ import { liveHandler } from './live/liveHandler.ts';
 import { liveState } from './live/liveState.ts';
 import { LiveUpdates } from './live/liveUpdates.ts';
 import { addRoutes, type RouteConfig } from './routes/addRoutes.ts';
+import type { AlertReports } from './routes/alertRoutes.ts';
 import { routesOf } from './routes/routes.ts';
 
 export interface RulesApiOptions {
@@ -58,6 +59,8 @@ export interface RulesApiOptions {
   readonly guard?: GuardReports | undefined;
   /** Returns the health of the server in the form of the schema `Health`. Default: no health route. */
   readonly health?: (() => Promise<object>) | undefined;
+  /** Alerts of the server. Default: no routes of alerts. */
+  readonly alerts?: AlertReports | undefined;
   /** Returns the health in each minute of the last day, oldest first, in the form of the schema `HealthMinute`. */
   readonly healthHistory?: (() => readonly object[]) | undefined;
   /** Called for each response with its HTTP status and operation id (`none` if the request matched no operation). */
@@ -85,6 +88,7 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     guard,
     health,
     healthHistory,
+    alerts,
     clientAddress = addressOfSocket,
   } = options;
   const authenticator = new Authenticator({ configuredTokens }, { tokens, uses, sessions });
@@ -118,6 +122,7 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
         zoneOf: async (account, id) => (await options.zonePolicies.get(account, id))?.zone,
       }),
     guardedAccount: guard?.accountId,
+    alerts,
     health: health && (async () => ({ body: successEnvelope(await health()) })),
     healthHistory: healthHistory && (async () => ({ body: successEnvelope(healthHistory()) })),
   });

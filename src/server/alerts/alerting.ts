@@ -5,7 +5,13 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { Config } from '../../config/index.ts';
 import type { Attack, AttackEvent } from '../../dns/attacks/index.ts';
-import { Alerts, ConditionDebouncer } from '../../platform/alerts/index.ts';
+import {
+  Alerts,
+  type AlertsReport,
+  ConditionDebouncer,
+  type TestResult,
+  testAlert,
+} from '../../platform/alerts/index.ts';
 import { inBackground } from '../../platform/background/index.ts';
 import type { TokenStore } from '../../rules/index.ts';
 import type { Tuning } from '../tuning.ts';
@@ -98,6 +104,14 @@ export class Alerting {
     return () => {
       for (const timer of timers) clearInterval(timer);
     };
+  }
+
+  report(): AlertsReport {
+    return this.#alerts.report();
+  }
+
+  test(): Promise<readonly TestResult[]> {
+    return this.#alerts.test(testAlert('POST /alerts/test'));
   }
 
   stop(): Promise<void> {

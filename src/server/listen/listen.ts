@@ -3,6 +3,7 @@ import type { FleetStore } from '../../dns/fleet/index.ts';
 import type { Gateway } from '../../ethereum/gateway/index.ts';
 import type { Readiness } from '../../platform/http/index.ts';
 import type { Tracer } from '../../platform/spans/index.ts';
+import type { AlertReports } from '../../rules/api/index.ts';
 import type { ServerContext } from '../base.ts';
 import { ConsoleGateway } from '../console/consoleGateway.ts';
 import type { NameFiles } from '../console/nameFiles.ts';
@@ -37,6 +38,8 @@ export interface ListenParts extends Stores {
   readonly testFlood: TestFlood | undefined;
   readonly nameFiles: NameFiles;
   readonly readiness: () => Readiness;
+  /** Undefined if no webhook is configured. */
+  readonly alerting: AlertReports | undefined;
 }
 
 export interface Listening {
@@ -73,7 +76,7 @@ export async function listen(base: ServerContext, parts: ListenParts): Promise<L
       : undefined;
   const operators = operatorRoutes(config, {
     ...{ opened, storage, ethereum, dns, fleet, registry, metrics, clientAddress, readiness, history },
-    ...{ logger, tracer, console, testFlood, nameFiles, tuning, uses: tokenUses },
+    ...{ logger, tracer, console, testFlood, nameFiles, tuning, uses: tokenUses, alerting: parts.alerting },
     keysSettled: async () => workers?.settled(),
   });
   const elsewhere =

@@ -6,7 +6,13 @@ import { SERVED_METHODS, SUBSCRIBE } from '../../ethereum/gateway/index.ts';
 import type { ClientAddress } from '../../platform/addresses/index.ts';
 import { type ListenerContent, operations, type Readiness } from '../../platform/http/index.ts';
 import type { Tracer } from '../../platform/spans/index.ts';
-import { operatorApi, type RateLimit, rulesApi, type TokenUses } from '../../rules/api/index.ts';
+import {
+  type AlertReports,
+  operatorApi,
+  type RateLimit,
+  rulesApi,
+  type TokenUses,
+} from '../../rules/api/index.ts';
 import type { RulesStorage } from '../../rules/index.ts';
 import { consoleRoutes } from '../console/consoleRoutes.ts';
 import type { NameFiles } from '../console/nameFiles.ts';
@@ -48,6 +54,7 @@ export interface OperatorRoutesOptions {
   readonly logger: Logger;
   readonly tracer: Tracer | undefined;
   readonly tuning: Tuning;
+  readonly alerting: AlertReports | undefined;
 }
 
 /** Window of the rate limit of the rules API, the same as in Cloudflare's API. */
@@ -136,12 +143,18 @@ function apiOptions(
     ...guardApiHandlers({ dns, fleet, testFlood: options.testFlood }),
     answered: countRulesRequests(registry),
     names: () => nameFiles.names,
+    alerts: options.alerting ?? NO_ALERTS,
     healthHistory: () => history.minutes,
     health: () =>
       healthOf({ dataDir: config.dataDir, metrics, readiness, ethereum, dns, roles: opened.roles }),
     rateLimit: rateLimitOf(config, options.tuning),
   };
 }
+
+const NO_ALERTS: AlertReports = {
+  report: () => ({ webhooks: [], is_signed: false, history: [] }),
+  test: async () => [],
+};
 
 interface WithStorage {
   readonly storage: RulesStorage;

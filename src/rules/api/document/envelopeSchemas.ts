@@ -13,6 +13,7 @@ import {
   zonePolicySchema,
 } from '../../index.ts';
 import { cursorPattern, MAX_AUDIT_PAGE } from '../handlers/auditHandler.ts';
+import { alertSchemas } from './alertSchemas.ts';
 import { guardSchemas } from './guardSchemas.ts';
 import { healthSchemas } from './healthSchemas.ts';
 import {
@@ -191,6 +192,9 @@ export const namedSchemas = ({ schemas }: RuleFormat) => ({
     ),
   }),
   ...guardSchemas,
+  ...alertSchemas,
+  AlertsAnswer: success({ result: ref('Alerts') }),
+  AlertTestAnswer: success({ result: Type.Array(ref('AlertTest')) }),
   ...healthSchemas,
   HealthAnswer: success({ result: ref('Health') }),
   HealthHistoryAnswer: success({ result: Type.Array(ref('HealthMinute'), { maxItems: 1440 }) }),

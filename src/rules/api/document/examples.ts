@@ -6,6 +6,7 @@ import {
   type RuleFormat,
 } from '../../index.ts';
 import type { errorTable } from '../http/errors.ts';
+import { exampleAlerts, exampleAlertTest } from './alertSchemas.ts';
 import type { SchemaName } from './envelopeSchemas.ts';
 import { exampleHealth, exampleHealthMinute } from './healthSchemas.ts';
 import { exampleGateway, exampleGatewayKey, exampleGatewayKeyCreation, exampleNames } from './keySchemas.ts';
@@ -147,6 +148,8 @@ export function examplesOf(format: RuleFormat): Readonly<Partial<Record<SchemaNa
     CurrentTokenAnswer: answer(currentToken),
     AttackListAnswer: answer([attack], { result_info: { ...page, per_page: 25 } }),
     AttackAnswer: answer(attackWhole),
+    AlertsAnswer: answer(exampleAlerts),
+    AlertTestAnswer: answer([exampleAlertTest]),
     HealthAnswer: answer(exampleHealth),
     HealthHistoryAnswer: answer([exampleHealthMinute]),
     ApiTokenCreation: exampleApiTokenCreation,

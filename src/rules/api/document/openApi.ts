@@ -120,7 +120,7 @@ function operationOf(route: Route, examples: Examples) {
 }
 
 function tagOf({ path }: Route): string {
-  if (path.startsWith('/health')) return 'server';
+  if (/^\/(?:health|alerts)/.test(path)) return 'server';
   if (path.startsWith('/gateway')) return 'keys';
   if (!path.startsWith('/accounts')) return 'tokens';
   if (/dns_protection\/(?:attacks|status|rates|what-if|zone_assessments)|\/forget$/.test(path))

@@ -6,6 +6,7 @@ import type { TokenHandlers } from '../handlers/tokenHandlers.ts';
 import { successEnvelope } from '../http/envelope.ts';
 import { LIVE_PERMISSION } from '../live/liveHandler.ts';
 import { type AccessListHandlers, accessListRoutes } from './accessListRoutes.ts';
+import { type AlertReports, alertRoutes } from './alertRoutes.ts';
 import { collectionRoutes } from './collectionRoutes.ts';
 import { guardRoutes } from './guardRoutes.ts';
 import { gatewayRoute, keyRoutes, namesRoute } from './keyRoutes.ts';
@@ -31,6 +32,7 @@ export interface Handlers {
   /** Handler of the server's health; undefined if this server reports no health. */
   readonly health: Route['handle'] | undefined;
   readonly healthHistory: Route['handle'] | undefined;
+  readonly alerts: AlertReports | undefined;
   /** Account that the guard in this server protects; undefined if no guard runs. */
   readonly guardedAccount: string | undefined;
 }
@@ -47,6 +49,7 @@ export function routesOf({
   guard,
   health,
   healthHistory,
+  alerts,
   guardedAccount,
 }: Handlers): readonly Route[] {
   return [
@@ -65,6 +68,7 @@ export function routesOf({
     namesRoute(names),
     ...(keys ? keyRoutes(keys) : []),
     ...(health ? [healthRoute(health)] : []),
+    ...(alerts ? alertRoutes(alerts) : []),
     ...(healthHistory ? [healthHistoryRoute(healthHistory)] : []),
   ];
 }

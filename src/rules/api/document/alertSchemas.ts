@@ -1,0 +1,80 @@
+/** OpenAPI schemas of the server's alerts. docs/guides/alerts.md explains the members. */
+import Type from 'typebox';
+
+const closed = { additionalProperties: false };
+const moment = Type.String({ format: 'date-time' });
+const webhookName = Type.String({
+  description: 'Position of the webhook in the configuration: `webhook-1`.',
+});
+
+export const alertSchemas = {
+  Alerts: Type.Object(
+    {
+      webhooks: Type.Array(
+        Type.Object(
+          {
+            name: webhookName,
+            host: Type.String({ description: 'Host and port. The rest of the URL may be secret.' }),
+            form: Type.Enum(['json', 'slack'], { type: 'string' }),
+            waiting: Type.Number({ description: 'Alerts that wait for delivery.' }),
+            last_attempt: Type.Optional(
+              Type.Object(
+                { at: moment, delivered: Type.Boolean(), reason: Type.Optional(Type.String()) },
+                { ...closed, description: 'Omitted if there was no attempt since the start of the server.' },
+              ),
+            ),
+          },
+          closed,
+        ),
+      ),
+      is_signed: Type.Boolean({ description: 'Whether a secret is configured.' }),
+      history: Type.Array(
+        Type.Object(
+          {
+            id: Type.String({ format: 'uuid' }),
+            incident: Type.String({
+              format: 'uuid',
+              description: 'Same for the start and the end of a problem.',
+            }),
+            kind: Type.String(),
+            state: Type.Enum(['firing', 'resolved'], { type: 'string' }),
+            subject: Type.String(),
+            text: Type.String(),
+            at: moment,
+            delivered: Type.Array(webhookName, { description: 'Webhooks that confirmed the alert.' }),
+          },
+          closed,
+        ),
+        { maxItems: 100 },
+      ),
+    },
+    closed,
+  ),
+  AlertTest: Type.Object(
+    {
+      webhook: webhookName,
+      delivered: Type.Boolean(),
+      reason: Type.Optional(Type.String({ description: 'Reason of a failure.' })),
+      duration_ms: Type.Number(),
+    },
+    closed,
+  ),
+};
+
+export const exampleAlerts = {
+  webhooks: [
+    {
+      ...{ name: 'webhook-1', host: 'alerts.example.com', form: 'json', waiting: 0 },
+      last_attempt: { at: '2026-11-20T22:10:38.762Z', delivered: true },
+    },
+  ],
+  is_signed: true,
+  history: [
+    {
+      ...{ id: '0b0f3a52-7f5d-4a57-9df4-0d5f4b8f8d3e', incident: '5e0c1b0e-7f0b-4a2b-9a51-2f8a0f2f7f11' },
+      ...{ kind: 'attack', state: 'firing', subject: 'example.com', text: 'Attack on example.com.' },
+      ...{ at: '2026-11-20T22:10:38.019Z', delivered: ['webhook-1'] },
+    },
+  ],
+};
+export const exampleAlertTest = { webhook: 'webhook-1', delivered: true, duration_ms: 120 };
