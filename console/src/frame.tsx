@@ -2,10 +2,11 @@
 import { useEffect } from 'preact/hooks';
 import { Route, Router, Switch, useLocation } from 'wouter-preact';
 import { isAttacked } from './attackSign.ts';
-import { isKeyListOpen, listenForKeys } from './keyboard.ts';
+import { isKeyListOpen, isPaletteOpen, listenForKeys } from './keyboard.ts';
 import { unknownSince } from './live.ts';
 import { BASE } from './navigate.ts';
 import { type Page, pages, visiblePages } from './pages/index.ts';
+import { lazyPage } from './pages/lazyPage.tsx';
 import { isRestoring, session, signInFailure } from './session.ts';
 import { SignIn } from './signIn.tsx';
 import { AccountMenu } from './ui/accountMenu.tsx';
@@ -17,6 +18,8 @@ import { KeyList } from './ui/keyList.tsx';
 import { Link } from './ui/link.tsx';
 import { LiveDot } from './ui/liveDot.tsx';
 import { ToastHost } from './ui/toast.tsx';
+
+const Palette = lazyPage(() => import('./search/palette.tsx').then((module) => module.Palette));
 
 /** Number of pages in the navigation bar of a narrow window. The account menu lists the others. */
 const STRIP_PAGES = 5;
@@ -36,6 +39,14 @@ export function Frame() {
             <NavLink key={page.path} page={page} isInStrip={i < STRIP_PAGES} />
           ))}
         </nav>
+        <button
+          type="button"
+          class="who"
+          onClick={() => (isPaletteOpen.value = true)}
+          title="Search (Ctrl+K)"
+        >
+          Search
+        </button>
         <AccountMenu />
         <LiveDot />
       </header>
@@ -54,6 +65,7 @@ export function Frame() {
       </main>
       <ToastHost />
       <ConfirmHost />
+      {isPaletteOpen.value && <Palette />}
       {isKeyListOpen.value && <KeyList />}
     </Router>
   );

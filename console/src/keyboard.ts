@@ -1,9 +1,10 @@
-/** Keyboard shortcuts: `/` focuses the search of a page, `g` and a letter open a page, `?` lists all shortcuts. */
+/** Keyboard shortcuts: Ctrl+K searches everything, `/` focuses the search of a page, `g` and a letter open a page, `?` lists all shortcuts. */
 import { signal } from '@preact/signals';
 import { goTo } from './navigate.ts';
 import { visiblePages } from './pages/index.ts';
 
 export const isKeyListOpen = signal(false);
+export const isPaletteOpen = signal(false);
 
 /** Time within which a letter must follow `g` to open a page. */
 const CHORD_MS = 1_500;
@@ -15,6 +16,11 @@ export function listenForKeys(): () => void {
 }
 
 function onKey(event: KeyboardEvent): void {
+  if ((event.ctrlKey || event.metaKey) && event.key === 'k') {
+    event.preventDefault();
+    if (document.querySelector('dialog[open]') === null) isPaletteOpen.value = true;
+    return;
+  }
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
   if (document.querySelector('dialog[open]') !== null) return;
   const isChord = performance.now() < chordUntilMs;

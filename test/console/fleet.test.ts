@@ -10,7 +10,7 @@ import { type RulesServer, startServer } from '../rules/support/server.ts';
 import { Postgres, postgresFolder, WITHOUT_POSTGRES } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { CHROMIUM, fetchRoute, launchBrowser, openTab, type Tab } from './support/browser.ts';
-import { checkState } from './support/checkPages.ts';
+import { checkPage, checkState, checkWidth } from './support/checkPages.ts';
 import { Flood } from './support/flood.ts';
 
 const ACCOUNT = 'a';
@@ -116,6 +116,37 @@ describe.skipIf(CHROMIUM === undefined || postgresFolder === undefined)(
         .locator('main tbody')
         .getByText(/guard [0-9a-f]{8}/)
         .waitFor();
+      await page.unrouteAll({ behavior: 'wait' });
+    });
+
+    it('lists the guards with state, rule in force and version, in an order that the URL contains', async () => {
+      const { page } = tab;
+      await page.getByRole('link', { name: 'Fleet', exact: true }).first().click();
+      await page.getByRole('heading', { name: '2 guards: 2 are up.' }).waitFor();
+      const rows = page.getByRole('table', { name: 'Guards' }).locator('tbody tr');
+      await rows.first().getByText('WEUR, AMS').waitFor();
+      await rows.first().getByText('this server').waitFor();
+      await rows.first().getByText('none: every query passes').waitFor();
+      await page.getByText(/This server has the roles .*guard.* floodgate \d/).waitFor();
+      await page.getByRole('button', { name: 'Location', exact: true }).click();
+      await rows.first().getByText('WNAM, SJC').waitFor();
+      expect(new URL(page.url()).search).toBe('?sort=-location');
+      // A guard is silent after 30 s, so the response is that of a later time, with an update in between.
+      await page.route('**/fleet', async (route) => {
+        const response = await route.fetch();
+        const body = await response.json();
+        const [first] = body.result;
+        Object.assign(first, { is_up: false, version: '0.0.9' });
+        return route.fulfill({ response, json: body });
+      });
+      await page.getByRole('link', { name: 'Now', exact: true }).first().click();
+      await page.getByRole('link', { name: 'Fleet', exact: true }).first().click();
+      await page
+        .getByRole('heading', { name: '2 guards: 1 is up, 1 is silent; 1 has an older version.' })
+        .waitFor();
+      await page.getByText('▲ silent: no report for 30 s').waitFor();
+      await checkPage(tab, 'fleet');
+      await checkWidth(tab, 'fleet');
       await page.unrouteAll({ behavior: 'wait' });
     });
   },

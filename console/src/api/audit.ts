@@ -1,5 +1,5 @@
 import { account } from '../session.ts';
-import { type ApiRequest, type ApiResponse, call, pathOf } from './client.ts';
+import { type ApiResponse, call, pathOf } from './client.ts';
 import type { Outcome } from './failure.ts';
 import type { Schemas } from './types.ts';
 
@@ -7,16 +7,14 @@ import type { Schemas } from './types.ts';
 export type Change = Schemas['AuditAnswer']['result'][number];
 
 export interface AuditQuery {
+  readonly rule_id?: string;
   readonly since?: string | undefined;
-  readonly until?: string | undefined;
   readonly cursor?: string | undefined;
   readonly per_page?: number;
 }
 
-export const auditCall = ({ since, until, cursor, per_page }: AuditQuery): ApiRequest => ({
-  path: pathOf`/accounts/${account.value}/network/advanced_dns_protection/configs/dns_protection/audit`,
-  query: { since, until, cursor, per_page },
-});
-
 export const readAudit = (query: AuditQuery): Promise<Outcome<ApiResponse<readonly Change[]>>> =>
-  call(auditCall(query));
+  call({
+    path: pathOf`/accounts/${account.value}/network/advanced_dns_protection/configs/dns_protection/audit`,
+    query: { ...query },
+  });

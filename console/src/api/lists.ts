@@ -17,7 +17,7 @@ export interface TaggedEntry {
 
 const listPath = (list: AccessListName): string =>
   pathOf`/accounts/${account.value}/network/advanced_dns_protection/configs/${list}`;
-export const entryCall = (list: AccessListName, id: string): ApiRequest => ({
+const entryCall = (list: AccessListName, id: string): ApiRequest => ({
   path: listPath(list) + pathOf`/${id}`,
 });
 

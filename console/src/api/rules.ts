@@ -1,7 +1,7 @@
 import { account } from '../session.ts';
 import { type ApiRequest, type ApiResponse, call, pathOf } from './client.ts';
 import type { Outcome } from './failure.ts';
-import type { Rule, RuleChange, RuleCreation, RulePatch } from './types.ts';
+import type { Rule, RuleCreation, RulePatch } from './types.ts';
 
 const rulesPath = (): string =>
   pathOf`/accounts/${account.value}/network/advanced_dns_protection/configs/dns_protection/rules`;
@@ -36,15 +36,6 @@ export const updateRule = ({ rule: { id }, etag }: TaggedRule, patch: RulePatch)
 
 export const deleteRule = ({ rule: { id }, etag }: TaggedRule): Promise<Outcome<ApiResponse<null>>> =>
   call({ method: 'DELETE', path: rulePath(id), headers: { 'if-match': etag } });
-
-export const changesOfRule = (
-  id: string,
-  cursor?: string,
-): Promise<Outcome<ApiResponse<readonly RuleChange[]>>> =>
-  call({
-    path: rulesPath().replace(/rules$/, 'audit'),
-    query: { rule_id: id, per_page: 100, cursor },
-  });
 
 /** Numbers of queries to which a rule was applied, by outcome. The default period is the last hour. */
 export interface Analytics {

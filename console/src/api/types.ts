@@ -5,7 +5,6 @@ export type Schemas = components['schemas'];
 export type Rule = Schemas['Rule'];
 export type RuleCreation = Schemas['RuleCreation'];
 export type RulePatch = Schemas['RulePatch'];
-export type RuleChange = Schemas['RuleChange'];
 export type GuardStatus = Schemas['GuardStatus'];
 export type AttackSummary = Schemas['AttackSummary'];
 export type FleetInstance = Schemas['FleetInstance'];

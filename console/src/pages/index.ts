@@ -38,6 +38,14 @@ export const pages: readonly Page[] = [
     ...{ path: '/activity', title: 'Activity', key: 'i', permission: 'dns_protection:audit' },
     component: lazyPage(() => import('./activity/index.tsx').then(({ Activity }) => Activity)),
   },
+  {
+    ...{ path: '/alerts', title: 'Alerts', key: 'w', permission: 'health:read' },
+    component: lazyPage(() => import('./alerts/index.tsx').then(({ AlertsPage }) => AlertsPage)),
+  },
+  {
+    ...{ path: '/fleet', title: 'Fleet', key: 'f', permission: 'dns_protection:read' },
+    component: lazyPage(() => import('./fleet/index.tsx').then(({ Fleet }) => Fleet)),
+  },
   { path: '/nodes', title: 'Nodes', key: 'o', permission: 'health:read', component: Nodes },
   {
     ...{ path: '/access', title: 'Access', key: 'c', component: Access },

@@ -8,6 +8,7 @@ export function KeyList() {
   };
   const rows = [
     ...visiblePages.value.map(({ key, title }) => [['g', key], `Go to ${title}`] as const),
+    [['Ctrl', 'k'], 'Search everything'] as const,
     [['/'], 'Search this page'] as const,
     [['?'], 'Show this list'] as const,
     [['Esc'], 'Close the dialog'] as const,

@@ -1,11 +1,185 @@
 import './activity.css';
-import { useLocation } from 'wouter-preact';
-import { ChangeDetail } from './detail.tsx';
-import { ChangeList } from './list.tsx';
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { useSearch } from 'wouter-preact';
+import type { Change } from '../../api/audit.ts';
+import { live } from '../../live.ts';
+import { changeQuery } from '../../navigate.ts';
+import { account } from '../../session.ts';
+import { Choice } from '../../ui/choice.tsx';
+import { Copy } from '../../ui/copy.tsx';
+import { csvOf } from '../../ui/csv.ts';
+import { EmptyState } from '../../ui/emptyState.tsx';
+import { ErrorBox } from '../../ui/errorBox.tsx';
+import { Link } from '../../ui/link.tsx';
+import { pluralOf } from '../../ui/quantity.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { TextInput } from '../../ui/textInput.tsx';
+import { Time } from '../../ui/time.tsx';
+import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { useLoaded } from '../../ui/useLoaded.ts';
+import { Differences } from './differences.tsx';
+import { readChanges } from './readChanges.ts';
+import {
+  actorOf,
+  CSV_HEADINGS,
+  csvRowOf,
+  isMatch,
+  KINDS,
+  pathOfSubject,
+  subjectOf,
+  verbOf,
+} from './texts.ts';
 
-/** Page of the audit log: `/activity` lists the changes, `/activity/TIME` shows the one of that time. */
+const DAY_MS = 86_400_000;
+const PERIODS = { '': 'any time', 1: 'last 24 hours', 7: 'last 7 days', 30: 'last 30 days' } as const;
+
+/** Page of the audit log: all changes with their authors, newest first. The URL contains the filters and the page. */
 export function Activity() {
-  const [location] = useLocation();
-  const at = decodeURIComponent(location.split('/')[2] ?? '');
-  return at === '' ? <ChangeList /> : <ChangeDetail key={at} at={at} />;
+  const asked = new URLSearchParams(useSearch());
+  const days = asked.get('days') ?? '';
+  const filter = { kind: asked.get('kind') ?? '', text: asked.get('text') ?? '' };
+  const cursor = asked.get('cursor') ?? undefined;
+  const { loaded, again } = useLoaded(() => {
+    const since = Number(days) > 0 ? new Date(Date.now() - Number(days) * DAY_MS).toISOString() : undefined;
+    return readChanges({ ...filter, since, cursor });
+  }, [account.value, days, filter.kind, filter.text, cursor]);
+  const { value, failure } = loaded.value;
+  const [newest] = value?.changes ?? [];
+  const isFiltered = asked.has('days') || asked.has('kind') || asked.has('text') || cursor !== undefined;
+  return (
+    <div class="page activity">
+      <div class="head">
+        <h1>
+          {newest === undefined ? (
+            'Activity'
+          ) : (
+            <UntrustedText
+              text={`${isFiltered ? 'Newest match' : 'Newest change'}: ${actorOf(newest).name} ${verbOf(newest)} ${subjectOf(newest)}.`}
+            />
+          )}
+        </h1>
+        <div class="actions">
+          {value !== undefined && cursor === undefined && (
+            <NewChanges
+              newestAt={value.newestAt}
+              isShown={(change) => isMatch(change, filter)}
+              show={again}
+            />
+          )}
+          <Copy
+            text={() => csvOf([CSV_HEADINGS, ...(value?.changes ?? []).map(csvRowOf)])}
+            label="Copy as CSV"
+          />
+        </div>
+      </div>
+      <Filters key={filter.text} text={filter.text} />
+      {failure && <ErrorBox failure={failure} retry={again} />}
+      {value?.changes.length === 0 && isFiltered && (
+        <p class="quiet">
+          {value.next === undefined ? 'No change matches.' : 'No newer change matches; older ones may.'}{' '}
+          <Link to="/activity">Show all changes</Link>
+        </p>
+      )}
+      {value?.changes.length === 0 && !isFiltered && (
+        <EmptyState title="No changes yet" lines={`floodgate audit --account ${account.value}`}>
+          Every change of a rule, an access list or a zone policy is listed here, with its author. In a shell:
+        </EmptyState>
+      )}
+      {value !== undefined && value.changes.length > 0 && (
+        <Table
+          caption="Changes, newest first"
+          columns={columns}
+          rows={value.changes}
+          keyOf={({ at }) => at}
+        />
+      )}
+      {value !== undefined && (cursor !== undefined || value.next !== undefined) && (
+        <nav class="pages" aria-label="Pages of the list">
+          <button type="button" disabled={cursor === undefined} onClick={() => changeQuery({ cursor: '' })}>
+            Newest
+          </button>
+          <button
+            type="button"
+            disabled={value.next === undefined}
+            onClick={() => changeQuery({ cursor: value.next ?? '' })}
+          >
+            Older
+          </button>
+        </nav>
+      )}
+      <p class="quiet">
+        Changes of tokens are shown by <code>floodgate audit</code>.
+      </p>
+    </div>
+  );
 }
+
+interface NewChangesProps {
+  readonly newestAt: string;
+  readonly isShown: (change: Change) => boolean;
+  readonly show: () => void;
+}
+
+/** Button that shows the changes since the list was read. They are not added by themselves, so that no row moves. */
+function NewChanges({ newestAt, isShown, show }: NewChangesProps) {
+  const found = useSignal<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    const changes = (live.value?.changes ?? []).filter(isShown).map(({ at }) => at);
+    if (changes.length > 0) found.value = new Set([...found.peek(), ...changes]);
+  }, [live.value]);
+  const count = [...found.value].filter((at) => at > newestAt).length;
+  return (
+    <button type="button" class={count === 0 ? 'new-changes away' : 'new-changes'} onClick={show}>
+      Show {count} new {pluralOf(count, 'change', 'changes')}
+    </button>
+  );
+}
+
+function Filters({ text }: { readonly text: string }) {
+  const sought = useSignal(text);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    changeQuery({ text: sought.value.trim(), cursor: '' });
+  };
+  return (
+    <form class="row" onSubmit={submit}>
+      <label>
+        Actor, address or object
+        <TextInput type="search" data-search placeholder="Press Enter to search  ( / )" text={sought} />
+      </label>
+      <Choice name="kind" title="Changes of" options={KINDS} />
+      <Choice name="days" title="Period" options={PERIODS} />
+    </form>
+  );
+}
+
+const columns: readonly Column<Change>[] = [
+  { title: 'Time', cell: ({ at }) => <Time at={at} /> },
+  {
+    title: 'Actor',
+    cell: (change) => (
+      <span title={`${change.by} from ${change.from}`}>
+        <Link to={`/activity?text=${encodeURIComponent(actorOf(change).name)}`}>
+          <UntrustedText text={actorOf(change).name} />
+        </Link>{' '}
+        <span class="quiet">
+          <UntrustedText text={`${actorOf(change).note}, ${change.from}`} />
+        </span>
+      </span>
+    ),
+  },
+  {
+    title: 'Change',
+    cell: (change) => {
+      const path = pathOfSubject(change);
+      const subject = <UntrustedText text={subjectOf(change)} />;
+      return (
+        <span>
+          {verbOf(change)} {path === undefined ? subject : <Link to={path}>{subject}</Link>}
+        </span>
+      );
+    },
+  },
+  { title: 'Values', cell: (change) => <Differences change={change} /> },
+];

@@ -70,23 +70,12 @@ function textOf(value: unknown): string | undefined {
   return value === null || value === '' ? 'not set' : String(value);
 }
 
-const MAX_SHOWN = 3;
-
-/** Returns a summary such as `mode monitoring → enabled`; the state at a creation, and nothing else, in one line. */
-export function summaryOf(change: Change): string {
-  const all = differencesOf(change).filter(
-    ({ before, after }) => (before ?? 'not set') !== 'not set' || (after ?? 'not set') !== 'not set',
-  );
-  const shown = all
-    .slice(0, MAX_SHOWN)
-    .map(
-      ({ name, before, after }) =>
-        `${name} ${[before, after].filter((text) => text !== undefined).join(' → ')}`,
-    );
-  return [...shown, ...(all.length > MAX_SHOWN ? [`${all.length - MAX_SHOWN} more`] : [])].join(', ');
-}
-
-export const KINDS = { rule: 'rules', list: 'access lists', zone: 'zone policies' } as const;
+export const KINDS = {
+  '': 'everything',
+  rule: 'rules',
+  list: 'access lists',
+  zone: 'zone policies',
+} as const;
 
 export interface ChangeFilter {
   /** Kind of the changed object; empty for all kinds. */

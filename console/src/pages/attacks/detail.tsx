@@ -11,7 +11,6 @@ import { formatNumber, formatPercent } from '../../ui/quantity.tsx';
 import { formatDuration, Time } from '../../ui/time.tsx';
 import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
-import { ListButton } from '../lists/actions.tsx';
 import { AttackGraph } from './attackGraph.tsx';
 import { Changes } from './changes.tsx';
 import { FLEET_MS } from './readPage.ts';
@@ -139,8 +138,7 @@ function AttackReport({ attack }: { readonly attack: Attack }) {
                 {type}{' '}
                 <span class="quiet">
                   <UntrustedText text={network} />
-                </span>{' '}
-                <ListButton list="denylist" value={network} comment={`Attack on ${zonesText(attack, 1)}`} />
+                </span>
               </li>
             ))}
           </ul>

@@ -1,12 +1,5 @@
 import type { Failure, Outcome } from '../../api/failure.ts';
-import {
-  type AccessListName,
-  createEntry,
-  deleteEntry,
-  listEntries,
-  readEntry,
-  type TaggedEntry,
-} from '../../api/lists.ts';
+import { type AccessListName, createEntry, deleteEntry, listEntries, readEntry } from '../../api/lists.ts';
 import { may } from '../../session.ts';
 import { confirm } from '../../ui/confirm.tsx';
 import { showToast } from '../../ui/toast.tsx';
@@ -71,48 +64,31 @@ export async function addEntry(
   const shown = entryValue(made.value.entry);
   showToast(`${shown} is ${past}.`, async () => {
     const undone = await deleteEntry(made.value);
-    showToast(
-      'failure' in undone
-        ? `Not undone. ${undone.failure.what}`
-        : `Undone: ${shown} is not ${past} any more.`,
-    );
+    if ('failure' in undone) showToast(`Not undone. ${undone.failure.what}`);
+    else showToast(`Undone: ${shown} is not ${past} any more.`);
   });
   return { value: undefined };
 }
 
 /** Deletes an entry after a confirmation, unless it was changed since it was read, and offers to create it again. */
-export async function confirmAndDelete(list: AccessListName, id: string): Promise<boolean> {
+export async function confirmAndDelete(list: AccessListName, id: string): Promise<void> {
   const read = await readEntry(list, id);
-  if ('failure' in read) {
-    showToast(`Not deleted. ${faultText(read.failure)}`);
-    return false;
-  }
-  const { entry } = read.value;
-  const { past } = listTexts[list];
+  if ('failure' in read) return showToast(`Not deleted. ${faultText(read.failure)}`);
+  const { id: _id, created_on: _created, modified_on: _modified, ...creation } = read.value.entry;
+  const value = entryValue(creation);
   const isWanted = await confirm({
-    title: `Delete ${entryValue(entry)} from the ${list}?`,
+    title: `Delete ${value} from the ${list}?`,
     text: 'From the next query on, the rule in force applies to it. You can undo this for 10 seconds.',
     ...{ action: 'Delete', isHarmful: true },
   });
-  return isWanted && (await deleteNow(read.value, past));
-}
-
-async function deleteNow(tagged: TaggedEntry, past: string): Promise<boolean> {
-  const { id: _id, created_on: _created, modified_on: _modified, ...creation } = tagged.entry;
-  const outcome = await deleteEntry(tagged);
-  if ('failure' in outcome) {
-    showToast(`Not deleted. ${outcome.failure.what} ${outcome.failure.still}`);
-    return false;
-  }
-  showToast(`${entryValue(creation)} is not ${past} any more.`, async () => {
-    const made = await createEntry(tagged.list, creation);
-    showToast(
-      'failure' in made
-        ? `Not restored. ${made.failure.what} ${made.failure.todo}`
-        : `Undone: ${entryValue(creation)} is on the ${tagged.list} again, with a new id.`,
-    );
+  if (!isWanted) return;
+  const outcome = await deleteEntry(read.value);
+  if ('failure' in outcome) return showToast(`Not deleted. ${faultText(outcome.failure)}`);
+  showToast(`${value} is not ${listTexts[list].past} any more.`, async () => {
+    const made = await createEntry(list, creation);
+    if ('failure' in made) showToast(`Not restored. ${faultText(made.failure)}`);
+    else showToast(`Undone: ${value} is on the ${list} again, with a new id.`);
   });
-  return true;
 }
 
 const faultText = ({ what, faults }: Failure): string =>

@@ -34,10 +34,11 @@ it('an entry that is not in force is not the same as a new one', () => {
 });
 
 it('the headline counts entries that are in force', () => {
-  expect(listsHeadline([], [])).toBe('Nothing is denied; nothing is allowed.');
-  expect(listsHeadline([network, network, name], [{ ...name, enabled: false }])).toBe(
-    '2 networks and 1 name are denied; nothing is allowed.',
-  );
-  expect(listsHeadline([network], [name])).toBe('1 network is denied; 1 name is allowed.');
-  expect(listsHeadline(undefined, [])).toBe('Lists');
+  const denied = { ...network, list: 'denylist' } as const;
+  const allowed = { ...name, list: 'allowlist' } as const;
+  expect(listsHeadline([])).toBe('Nothing is denied; nothing is allowed.');
+  expect(
+    listsHeadline([denied, denied, { ...allowed, list: 'denylist' }, { ...allowed, enabled: false }]),
+  ).toBe('2 networks and 1 name are denied; nothing is allowed.');
+  expect(listsHeadline([denied, allowed])).toBe('1 network is denied; 1 name is allowed.');
 });

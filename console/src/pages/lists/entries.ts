@@ -35,23 +35,20 @@ export const sameEntry = (entries: readonly AccessEntry[], text: string): Access
   return entries.find((entry) => entry.enabled && bare(entryValue(entry)) === bare(text));
 };
 
+type Listed = AccessEntry & { readonly list: AccessListName };
+
 /** Returns a sentence such as `2 networks and 1 name are denied; nothing is allowed.` */
-export function listsHeadline(
-  denied: readonly AccessEntry[] | undefined,
-  allowed: readonly AccessEntry[] | undefined,
-): string {
-  if (denied === undefined || allowed === undefined) return 'Lists';
-  const first = partOf(denied, 'denied');
-  return `${first[0]?.toUpperCase()}${first.slice(1)}; ${partOf(allowed, 'allowed')}.`;
+export function listsHeadline(entries: readonly Listed[]): string {
+  const [denied = '', allowed] = listNames.map((list) => {
+    const inForce = entries.filter((entry) => entry.list === list && entry.enabled);
+    const networks = inForce.filter((entry) => 'prefix' in entry).length;
+    const counts = [countOf(networks, 'network'), countOf(inForce.length - networks, 'name')]
+      .flat()
+      .join(' and ');
+    return `${counts || 'nothing'} ${inForce.length > 1 ? 'are' : 'is'} ${listTexts[list].past}`;
+  });
+  return `${denied.charAt(0).toUpperCase()}${denied.slice(1)}; ${allowed}.`;
 }
 
-function partOf(entries: readonly AccessEntry[], past: string): string {
-  const inForce = entries.filter(({ enabled }) => enabled);
-  const networks = inForce.filter((entry) => 'prefix' in entry).length;
-  const counts = [countOf(networks, 'network'), countOf(inForce.length - networks, 'name')];
-  const words = counts.filter((count) => count !== '').join(' and ');
-  return words === '' ? `nothing is ${past}` : `${words} ${inForce.length === 1 ? 'is' : 'are'} ${past}`;
-}
-
-const countOf = (count: number, noun: string): string =>
-  count === 0 ? '' : `${count} ${noun}${count === 1 ? '' : 's'}`;
+const countOf = (count: number, noun: string): string[] =>
+  count === 0 ? [] : [`${count} ${noun}${count === 1 ? '' : 's'}`];

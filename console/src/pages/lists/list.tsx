@@ -1,172 +1,186 @@
+import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { useSearch } from 'wouter-preact';
+import type { Failure, Outcome } from '../../api/failure.ts';
 import { type AccessEntry, type AccessListName, listEntries } from '../../api/lists.ts';
-import { csvOf } from '../../csv.ts';
 import { refreshPeriod } from '../../live.ts';
-import { goTo } from '../../navigate.ts';
+import { changeQuery } from '../../navigate.ts';
 import { account, may } from '../../session.ts';
 import { Copy } from '../../ui/copy.tsx';
+import { csvOf } from '../../ui/csv.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
+import { errorAttributes, FieldError } from '../../ui/fieldError.tsx';
 import { Link } from '../../ui/link.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { type Column, sortRows, Table } from '../../ui/table.tsx';
+import { TextInput } from '../../ui/textInput.tsx';
 import { Time } from '../../ui/time.tsx';
 import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
-import { confirmAndDelete } from './actions.tsx';
-import { entryValue, listNames, listsHeadline, listTexts } from './entries.ts';
+import { addEntry, confirmAndDelete } from './actions.tsx';
+import { entryValue, isNetwork, listNames, listsHeadline, listTexts } from './entries.ts';
 
 /** Period after which the lists are read again: the live stream does not report their ETags. */
 const REFRESH_MS = 10_000;
 const CSV_HEADINGS = ['list', 'network or name', 'enabled', 'comment', 'created (UTC)', 'modified (UTC)'];
 
+type Row = AccessEntry & { readonly list: AccessListName };
+
+async function readBoth(): Promise<Outcome<readonly Row[]>> {
+  const rows: Row[] = [];
+  for (const list of listNames) {
+    const answer = await listEntries(list);
+    if ('failure' in answer) return answer;
+    rows.push(...answer.value.result.map((entry) => ({ ...entry, list })).reverse());
+  }
+  return { value: rows };
+}
+
 export function AccessLists() {
-  const text = new URLSearchParams(useSearch()).get('text') ?? '';
-  const on = [account.value, refreshPeriod(REFRESH_MS)];
-  const denied = useLoaded(() => listEntries('denylist'), on);
-  const allowed = useLoaded(() => listEntries('allowlist'), on);
-  const entries = {
-    denylist: denied.loaded.value.value?.result,
-    allowlist: allowed.loaded.value.value?.result,
-  };
-  const failure = denied.loaded.value.failure ?? allowed.loaded.value.failure;
-  const again = () => {
-    denied.again();
-    allowed.again();
-  };
-  const csv = () =>
-    csvOf([
-      CSV_HEADINGS,
-      ...listNames.flatMap((list) => (entries[list] ?? []).map((entry) => rowOf(list, entry))),
-    ]);
-  // Both tables appear together, so that the second one does not move.
-  const isReady = entries.denylist !== undefined && entries.allowlist !== undefined;
+  const asked = new URLSearchParams(useSearch());
+  const [text, sort] = [asked.get('text') ?? '', asked.get('sort') ?? ''];
+  const { loaded, again } = useLoaded(readBoth, [account.value, refreshPeriod(REFRESH_MS)]);
+  const { value, failure } = loaded.value;
+  const columns = useMemo(() => columnsOf(again), []);
+  const isMatch = (row: Row) =>
+    `${entryValue(row)} ${row.comment}`.toLowerCase().includes(text.trim().toLowerCase());
+  const found = value?.filter(isMatch) ?? [];
   return (
-    <div class="page lists">
+    <div class="page">
       <div class="head">
-        <h1>{listsHeadline(entries.denylist, entries.allowlist)}</h1>
+        <h1>{value === undefined ? 'Reading denied and allowed entries …' : listsHeadline(value)}</h1>
         <div class="actions">
-          <Copy text={csv} label="Copy as CSV" />
+          <Copy text={() => csvOf([CSV_HEADINGS, ...found.map(csvRowOf)])} label="Copy as CSV" />
           <label>
             <span class="unseen">Search by network, name or comment</span>
             <input
               type="search"
               data-search
               placeholder="Network, name  ( / )"
-              autocomplete="off"
-              spellcheck={false}
               value={text}
-              onInput={({ currentTarget: { value } }) =>
-                goTo(value === '' ? '/lists' : `/lists?text=${encodeURIComponent(value)}`, { replace: true })
-              }
+              onInput={({ currentTarget }) => changeQuery({ text: currentTarget.value }, { replace: true })}
             />
           </label>
-          {may('dns_protection:write') && (
-            <Link to="/lists/new" class="button primary">
-              New entry
-            </Link>
-          )}
         </div>
       </div>
+      {may('dns_protection:write') && <NewEntry added={again} />}
       {failure && <ErrorBox failure={failure} retry={again} />}
-      {isReady &&
-        listNames.map((list) => (
-          <Section key={list} list={list} entries={entries[list] ?? []} text={text} changed={again} />
-        ))}
+      {value?.length === 0 && (
+        <EmptyState
+          title="No entries: the rule in force applies to all networks and names"
+          lines={[
+            `list="${location.origin}/client/v4/accounts/${account.value}/network/advanced_dns_protection/configs/denylist"`,
+            `curl "$list" -H "Authorization: Bearer $FLOODGATE_TOKEN" --data '{"prefix":"198.51.100.0/24"}'`,
+          ].join('\n')}
+        >
+          An entry denies or allows a network or a name, before any rule applies.
+        </EmptyState>
+      )}
+      {value !== undefined && value.length > 0 && found.length === 0 && (
+        <p class="quiet">No entry matches the search.</p>
+      )}
+      {found.length > 0 && (
+        <Table
+          caption="Entries of the access lists"
+          columns={columns}
+          rows={sortRows(found, columns, sort)}
+          keyOf={({ id }) => id}
+          sort={{ by: sort, change: (by) => changeQuery({ sort: by }) }}
+        />
+      )}
     </div>
   );
 }
 
-const rowOf = (list: AccessListName, entry: AccessEntry): string[] => [
-  ...[list, entryValue(entry), String(entry.enabled), entry.comment, entry.created_on, entry.modified_on],
+const csvRowOf = (row: Row): string[] => [
+  ...[row.list, entryValue(row), String(row.enabled), row.comment, row.created_on, row.modified_on],
 ];
 
-interface SectionProps {
-  readonly list: AccessListName;
-  readonly entries: readonly AccessEntry[];
-  readonly text: string;
-  readonly changed: () => void;
-}
-
-function Section({ list, entries, text, changed }: SectionProps) {
-  const { past, effect } = listTexts[list];
-  const columns = useMemo(() => columnsOf(list, changed), [list]);
-  const sought = text.trim().toLowerCase();
-  const isMatch = (entry: AccessEntry) =>
-    `${entryValue(entry)} ${entry.comment}`.toLowerCase().includes(sought);
-  const found = entries.filter(isMatch).toReversed();
+function NewEntry({ added }: { readonly added: () => void }) {
+  const list = useSignal<AccessListName>('denylist');
+  const value = useSignal('');
+  const comment = useSignal('');
+  const failure = useSignal<Failure | undefined>(undefined);
+  const text = value.value.trim();
+  const field = { failure: failure.value, name: isNetwork(text) ? 'prefix' : 'name' };
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    const outcome = await addEntry(list.value, text, comment.value);
+    failure.value = 'failure' in outcome ? outcome.failure : undefined;
+    if ('failure' in outcome) return;
+    value.value = '';
+    comment.value = '';
+    added();
+  };
   return (
-    <section>
-      <h2>{list === 'denylist' ? 'Denied' : 'Allowed'}</h2>
-      <p class="quiet">{effect}</p>
-      {entries.length === 0 && (
-        <EmptyState
-          title={`Nothing is ${past}`}
-          lines={[
-            `list="${location.origin}/client/v4/accounts/${account.value}/network/advanced_dns_protection/configs/${list}"`,
-            `curl "$list" -H "Authorization: Bearer $FLOODGATE_TOKEN" --data '${list === 'denylist' ? '{"prefix":"198.51.100.0/24"}' : '{"name":"dyn.example.com"}'}'`,
-          ].join('\n')}
+    <form class="row" aria-label="New entry" onSubmit={submit}>
+      <label>
+        Effect
+        <select
+          value={list.value}
+          onChange={({ currentTarget }) => {
+            list.value = currentTarget.value as AccessListName; // the options below
+          }}
         >
-          {may('dns_protection:write') ? (
-            <>
-              <Link to={`/lists/new?list=${list}`}>Add an entry here</Link>, or in a shell:
-            </>
-          ) : (
-            'A token with write permission can add an entry:'
-          )}
-        </EmptyState>
-      )}
-      {entries.length > 0 && found.length === 0 && <p class="quiet">No entry matches the search.</p>}
-      {found.length > 0 && (
-        <Table
-          caption={list === 'denylist' ? 'Denied networks and names' : 'Allowed networks and names'}
-          columns={columns}
-          rows={found}
-          keyOf={({ id }) => id}
-        />
-      )}
-    </section>
+          <option value="denylist">deny</option>
+          <option value="allowlist">allow</option>
+        </select>
+      </label>
+      <label>
+        New network or name
+        <TextInput required placeholder="198.51.100.0/24" text={value} {...errorAttributes(field)} />
+      </label>
+      <label>
+        Comment
+        <TextInput maxLength={256} text={comment} />
+      </label>
+      <button type="submit" class="primary">
+        Add the entry
+      </button>
+      <p class="note quiet">{listTexts[list.value].effect}</p>
+      <FieldError {...field} />
+      {failure.value && failure.value.status !== 400 && <ErrorBox failure={failure.value} />}
+    </form>
   );
 }
 
-function columnsOf(list: AccessListName, changed: () => void): readonly Column<AccessEntry>[] {
-  return [
-    {
-      title: 'Network or name',
-      cell: (entry) => (
-        <span>
-          <Link to={`/lists/${list}/${entry.id}`}>
-            <UntrustedText text={entryValue(entry)} />
-          </Link>
-          {'name' in entry && <span class="quiet"> and all names below it</span>}
-        </span>
+const columnsOf = (changed: () => void): readonly Column<Row>[] => [
+  {
+    title: 'Network or name',
+    sortKey: entryValue,
+    cell: (row) => (
+      <span>
+        <Link to={`/lists/${row.list}/${row.id}`}>
+          <UntrustedText text={entryValue(row)} />
+        </Link>
+        {'name' in row && <span class="quiet"> and all names below it</span>}
+      </span>
+    ),
+  },
+  {
+    title: 'Effect',
+    sortKey: ({ list, enabled }) => `${list} ${enabled}`,
+    cell: ({ list, enabled }) =>
+      `${enabled ? '●' : '○'} ${listTexts[list].past}${enabled ? '' : ': switched off'}`,
+  },
+  {
+    title: 'Comment',
+    sortKey: ({ comment }) => comment,
+    cell: ({ comment }) => <UntrustedText text={comment} />,
+  },
+  {
+    title: 'Changed',
+    sortKey: ({ modified_on }) => modified_on,
+    cell: ({ modified_on }) => <Time at={modified_on} />,
+  },
+  {
+    title: 'Action',
+    isNumber: true,
+    cell: (row) =>
+      may('dns_protection:write') && (
+        <button type="button" onClick={() => void confirmAndDelete(row.list, row.id).then(changed)}>
+          Delete<span class="unseen"> {entryValue(row)}</span>
+        </button>
       ),
-    },
-    {
-      title: 'State',
-      cell: ({ enabled }) =>
-        enabled ? `● ${listTexts[list].past}` : <span class="quiet">○ switched off</span>,
-    },
-    { title: 'Comment', cell: ({ comment }) => <UntrustedText text={comment} /> },
-    { title: 'Changed', isNumber: true, cell: ({ modified_on }) => <Time at={modified_on} /> },
-    ...(may('dns_protection:write')
-      ? [
-          {
-            title: 'Action',
-            isNumber: true,
-            cell: (entry: AccessEntry) => (
-              <button
-                type="button"
-                onClick={async () => {
-                  await confirmAndDelete(list, entry.id);
-                  changed();
-                }}
-              >
-                Delete<span class="unseen"> {entryValue(entry)}</span>
-              </button>
-            ),
-          },
-        ]
-      : []),
-  ];
-}
+  },
+];

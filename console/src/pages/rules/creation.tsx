@@ -1,14 +1,16 @@
 import { useSignal } from '@preact/signals';
 import { newRetryKey } from '../../api/access.ts';
 import type { Failure } from '../../api/failure.ts';
+import { readFleet } from '../../api/guard.ts';
 import { createRule } from '../../api/rules.ts';
 import type { Rule } from '../../api/types.ts';
 import { goTo } from '../../navigate.ts';
-import { may } from '../../session.ts';
+import { account, may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Link } from '../../ui/link.tsx';
 import { showToast } from '../../ui/toast.tsx';
+import { useLoaded } from '../../ui/useLoaded.ts';
 import { type Settings, SettingsFields } from './settings.tsx';
 import { scopeText } from './texts.ts';
 
@@ -34,6 +36,8 @@ export function RuleCreationForm() {
   const isBusy = useSignal(false);
   // Retries send the same idempotency key, so that a lost response does not lead to a second rule.
   const key = useSignal(newRetryKey());
+  // Locations of the guards are suggested. Without a guard, there is no suggestion.
+  const fleet = useLoaded(readFleet, [account.value]).loaded.value;
   if (!may('dns_protection:write'))
     return (
       <EmptyState title="Your token does not allow creating rules">
@@ -41,6 +45,11 @@ export function RuleCreationForm() {
         <Link to="/rules">Back to the rules</Link>
       </EmptyState>
     );
+  const scopeName = scope.value;
+  const places =
+    scopeName === 'global'
+      ? []
+      : [...new Set(fleet.value?.result.flatMap((guard) => guard[scopeName] ?? []))].toSorted();
   const submit = async (event: Event) => {
     event.preventDefault();
     isBusy.value = true;
@@ -92,11 +101,17 @@ export function RuleCreationForm() {
             spellcheck={false}
             required={scope.value !== 'global'}
             placeholder={{ global: 'global', region: 'WEUR', datacenter: 'lax' }[scope.value]}
+            list="known-places"
             value={name.value}
             onInput={({ currentTarget }) => {
               name.value = currentTarget.value;
             }}
           />
+          <datalist id="known-places">
+            {places.map((place) => (
+              <option key={place} value={place} />
+            ))}
+          </datalist>
           <span class="note">
             The most specific rule applies: datacenter before region before everywhere.
           </span>

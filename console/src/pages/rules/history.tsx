@@ -1,30 +1,23 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { type Change, readAudit } from '../../api/audit.ts';
 import type { Failure } from '../../api/failure.ts';
-import { changesOfRule } from '../../api/rules.ts';
-import type { Rule, RuleChange } from '../../api/types.ts';
 import { rulesVersion } from '../../live.ts';
 import { may } from '../../session.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Time } from '../../ui/time.tsx';
 import { UntrustedText } from '../../ui/untrustedText.tsx';
-
-const ACTIONS: Readonly<Record<RuleChange['action'], string>> = {
-  'rule.create': 'created',
-  'rule.update': 'changed',
-  'rule.delete': 'deleted',
-};
-/** Members that are not shown in the history, because the server sets them and not the author of the change. */
-const HIDDEN_MEMBERS: ReadonlySet<string> = new Set(['id', 'created_on', 'modified_on']);
+import { Differences } from '../activity/differences.tsx';
+import { actorOf, verbOf } from '../activity/texts.ts';
 
 /** List of the changes of a rule with time and author, newest first. */
 export function History({ id, name }: { readonly id: string; readonly name: string }) {
-  const changes = useSignal<readonly RuleChange[] | undefined>(undefined);
+  const changes = useSignal<readonly Change[] | undefined>(undefined);
   const next = useSignal<string | undefined>(undefined);
   const failure = useSignal<Failure | undefined>(undefined);
   const isAllowed = may('dns_protection:audit');
   const read = async (cursor?: string) => {
-    const answer = await changesOfRule(id, cursor);
+    const answer = await readAudit({ rule_id: id, per_page: 100, cursor });
     if ('failure' in answer) {
       failure.value = answer.failure;
       return;
@@ -50,13 +43,13 @@ export function History({ id, name }: { readonly id: string; readonly name: stri
         {(changes.value ?? []).map((change) => (
           <li key={change.at}>
             <p>
-              <Time at={change.at} /> <strong>{ACTIONS[change.action]}</strong> by{' '}
-              <UntrustedText text={change.label ?? change.by} />{' '}
+              <Time at={change.at} /> <strong>{verbOf(change)}</strong> by{' '}
+              <UntrustedText text={actorOf(change).name} />{' '}
               <span class="quiet">
                 from <UntrustedText text={change.from} />
               </span>
             </p>
-            <Differences before={change.before} after={change.after} />
+            <Differences change={change} />
           </li>
         ))}
       </ol>
@@ -66,34 +59,5 @@ export function History({ id, name }: { readonly id: string; readonly name: stri
         </button>
       )}
     </section>
-  );
-}
-
-interface DifferencesProps {
-  readonly before: Rule | undefined;
-  readonly after: Rule | undefined;
-}
-
-function Differences({ before, after }: DifferencesProps) {
-  const names = Object.keys(after ?? before ?? {}) as (keyof Rule)[]; // the members of a rule
-  const reported = names.filter((name) => !HIDDEN_MEMBERS.has(name) && before?.[name] !== after?.[name]);
-  return (
-    <ul class="differences">
-      {reported.map((name) => (
-        <li key={name}>
-          <span class="quiet">{name}</span>{' '}
-          {before !== undefined && (
-            <del>
-              <UntrustedText text={before[name]} />
-            </del>
-          )}{' '}
-          {after !== undefined && (
-            <ins>
-              <UntrustedText text={after[name]} />
-            </ins>
-          )}
-        </li>
-      ))}
-    </ul>
   );
 }

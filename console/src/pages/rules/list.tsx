@@ -1,18 +1,23 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { listRules } from '../../api/rules.ts';
+import { useSearch } from 'wouter-preact';
+import { type Counts, listRules } from '../../api/rules.ts';
 import type { Rule } from '../../api/types.ts';
 import { hasGuard, ruleInForceId, rulesVersion } from '../../live.ts';
+import { changeQuery } from '../../navigate.ts';
 import { account, may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Link } from '../../ui/link.tsx';
+import { formatNumber } from '../../ui/quantity.tsx';
 import { Reading } from '../../ui/reading.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { type Column, sortRows, Table } from '../../ui/table.tsx';
 import { TextInput } from '../../ui/textInput.tsx';
 import { Time } from '../../ui/time.tsx';
 import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
+import { type Hits, useHits } from './hits.ts';
+import { ModeSelect } from './modeSelect.tsx';
 import { bySpecificity, scopeText, supersededIn } from './texts.ts';
 
 async function readAll(): ReturnType<typeof listRules> {
@@ -23,12 +28,16 @@ async function readAll(): ReturnType<typeof listRules> {
 
 export function RuleList() {
   const { loaded, again } = useLoaded(readAll, [account.value, rulesVersion.value]);
-  const sought = useSignal('');
+  const asked = new URLSearchParams(useSearch());
+  const sought = useSignal(asked.get('text') ?? '');
+  const sort = asked.get('sort') ?? '';
   const { value, failure } = loaded.value;
+  const hits = useHits(value?.result);
   const { rules, columns } = useMemo(() => {
     const sorted = bySpecificity(value?.result ?? []);
-    return { rules: sorted, columns: columnsFor(supersededIn(sorted)) };
-  }, [value]);
+    const shown = columnsFor(supersededIn(sorted), hits);
+    return { rules: sortRows(sorted, shown, sort), columns: shown };
+  }, [value, hits, sort]);
   const text = sought.value.trim().toLowerCase();
   const found = new Set(
     rules.filter((rule) => `${scopeText(rule)} ${rule.mode}`.toLowerCase().includes(text)),
@@ -40,7 +49,13 @@ export function RuleList() {
         <div class="actions">
           <label>
             <span class="unseen">Search by scope or mode</span>
-            <TextInput type="search" data-search placeholder="Scope or mode  ( / )" text={sought} />
+            <TextInput
+              type="search"
+              data-search
+              placeholder="Scope or mode  ( / )"
+              text={sought}
+              onBlur={() => changeQuery({ text: sought.value.trim() }, { replace: true })}
+            />
           </label>
           {may('dns_protection:write') && (
             <Link to="/rules/new" class="button primary">
@@ -55,7 +70,8 @@ export function RuleList() {
       {rules.length > 0 && (
         <div hidden={found.size === 0}>
           <Table
-            caption="Rules by scope, most specific first"
+            caption={sort === '' ? 'Rules by scope, most specific first' : 'Rules'}
+            sort={{ by: sort, change: (by) => changeQuery({ sort: by, text: sought.value.trim() }) }}
             columns={columns}
             rows={rules}
             keyOf={({ id }) => id}
@@ -83,10 +99,16 @@ function headline(rules: readonly Rule[]): string {
   return `${count}; ${place} is in force here, ${inForce.mode}.`;
 }
 
-function columnsFor(superseded: ReadonlySet<string>): readonly Column<Rule>[] {
+const queriesOf = (counts: Counts | undefined): number =>
+  counts === undefined
+    ? -1
+    : counts.passed + counts.paid + counts.would_drop + counts.dropped + counts.truncated;
+
+function columnsFor(superseded: ReadonlySet<string>, hits: Hits | undefined): readonly Column<Rule>[] {
   return [
     {
       title: 'Scope',
+      sortKey: scopeText,
       cell: (rule) => (
         <>
           <Link to={`/rules/${rule.id}`}>
@@ -105,11 +127,28 @@ function columnsFor(superseded: ReadonlySet<string>): readonly Column<Rule>[] {
         </>
       ),
     },
-    { title: 'Mode', cell: ({ mode }) => <span class={`mode ${mode}`}>{mode}</span> },
-    { title: 'Profile', cell: ({ profile_sensitivity }) => profile_sensitivity.replace('_', ' ') },
-    { title: 'Rate', cell: ({ rate_sensitivity }) => rate_sensitivity },
-    { title: 'Burst', cell: ({ burst_sensitivity }) => burst_sensitivity },
-    { title: 'Changed', isNumber: true, cell: ({ modified_on }) => <Time at={modified_on} /> },
+    { title: 'Mode', sortKey: ({ mode }) => mode, cell: (rule) => <ModeSelect rule={rule} /> },
+    {
+      title: 'Profile, rate, burst',
+      cell: ({ profile_sensitivity, rate_sensitivity, burst_sensitivity }) =>
+        `${profile_sensitivity.replace('_', ' ')}, ${rate_sensitivity}, ${burst_sensitivity}`,
+    },
+    {
+      title: 'Queries, 1\u00a0h',
+      isNumber: true,
+      sortKey: ({ id }) => queriesOf(hits?.get(id)),
+      cell: ({ id }) => {
+        if (hits === undefined) return <span class="quiet">…</span>;
+        const counts = hits.get(id);
+        return counts ? formatNumber(queriesOf(counts)) : <span class="quiet">not in force</span>;
+      },
+    },
+    {
+      title: 'Changed',
+      sortKey: ({ modified_on }) => modified_on,
+      isNumber: true,
+      cell: ({ modified_on }) => <Time at={modified_on} />,
+    },
   ];
 }
 

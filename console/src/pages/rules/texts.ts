@@ -18,7 +18,7 @@ const targetOf = ({ scope, name }: Rule): string =>
   scope === 'global' ? scope : `${scope} ${name.toLowerCase()}`;
 
 /**
- * Sorts rules by scope, most specific first, then by name. Of rules with equal scope and name, the newest is first.
+ * Sorts rules by scope, most specific first, then by name, with numbers in natural order. Of rules with equal scope and name, the newest is first.
  */
 export const bySpecificity = (rules: readonly Rule[]): Rule[] =>
   rules.toSorted(
@@ -26,7 +26,7 @@ export const bySpecificity = (rules: readonly Rule[]): Rule[] =>
       RANK[one.scope] - RANK[other.scope] ||
       (targetOf(one) === targetOf(other)
         ? other.modified_on.localeCompare(one.modified_on)
-        : one.name.localeCompare(other.name)),
+        : one.name.localeCompare(other.name, 'en', { numeric: true })),
   );
 
 /** Returns the ids of rules that never apply, because a rule with the same scope and name was modified later. */

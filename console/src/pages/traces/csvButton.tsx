@@ -1,6 +1,6 @@
+import { csvOf, saveFile } from '../../ui/csv.ts';
 import { pluralOf } from '../../ui/quantity.tsx';
 import { blockTimes, timeKey } from './blockTimes.ts';
-import { csvOf, download } from './csv.ts';
 import { failureOfTrace, labelOf, partiesOf, valueMoved } from './frames/describe.ts';
 import { formatQuantity } from './frames/ether.ts';
 import { decoder } from './names/names.ts';
@@ -22,7 +22,7 @@ export function CsvButton({ name, traces, network }: CsvButtonProps) {
       type="button"
       class="copy"
       disabled={traces.length === 0}
-      onClick={() => download(`${name}.csv`, csvOf(rowsOf(traces, network)))}
+      onClick={() => saveFile(`${name}.csv`, csvOf(rowsOf(traces, network)))}
     >
       CSV of {formatQuantity(traces.length)} {pluralOf(traces.length, 'row', 'rows')}
     </button>

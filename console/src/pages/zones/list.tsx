@@ -1,7 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
+import { useSearch } from 'wouter-preact';
 import { listAssessments, listPolicies, type ZoneAssessment, type ZonePolicy } from '../../api/zones.ts';
 import { refreshPeriod, zonesVersion } from '../../live.ts';
+import { changeQuery } from '../../navigate.ts';
 import { account, isGuarded, may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
@@ -34,7 +36,7 @@ export function ZoneList() {
   const assessments = useLoaded(listAssessments, [
     ...[account.value, zonesVersion.value, refreshPeriod(REFRESH_MS)],
   ]);
-  const sought = useSignal('');
+  const sought = useSignal(new URLSearchParams(useSearch()).get('text') ?? '');
   const text = sought.value.trim().toLowerCase();
   const isMatch = ({ zone }: { readonly zone: string }) => zone.includes(text);
   const { value } = policies.loaded.value;
@@ -52,7 +54,13 @@ export function ZoneList() {
         <div class="actions">
           <label>
             <span class="unseen">Search by zone</span>
-            <TextInput type="search" data-search placeholder="Zone  ( / )" text={sought} />
+            <TextInput
+              type="search"
+              data-search
+              placeholder="Zone  ( / )"
+              text={sought}
+              onBlur={() => changeQuery({ text: sought.value.trim() }, { replace: true })}
+            />
           </label>
           {may('dns_protection:write') && (
             <Link to="/zones/new" class="button primary">
@@ -128,50 +136,9 @@ function Assessments({ assessments, policies, isMatch }: AssessmentsProps) {
           />
         </div>
       )}
-      <LimitedMost assessments={assessments.filter(isMatch)} />
     </section>
   );
 }
-
-interface LimitedRow {
-  readonly zone: string;
-  readonly value: string;
-  readonly isName: boolean;
-}
-
-/** The names and networks of limited queries, or of queries that would be limited. Empty if there are none. */
-function LimitedMost({ assessments }: { readonly assessments: readonly ZoneAssessment[] }) {
-  const rows = assessments.flatMap(({ zone, names, networks }): LimitedRow[] => [
-    ...names.map((value) => ({ zone, value, isName: true })),
-    ...networks.map((value) => ({ zone, value, isName: false })),
-  ]);
-  if (rows.length === 0) return null;
-  return (
-    <details>
-      <summary>Names and networks of limited queries</summary>
-      <Table
-        caption="Names and networks of limited queries"
-        columns={limitedColumns}
-        rows={rows}
-        keyOf={({ zone, value }) => `${zone} ${value}`}
-      />
-    </details>
-  );
-}
-
-const limitedColumns: readonly Column<LimitedRow>[] = [
-  { title: 'Zone', cell: ({ zone }) => <UntrustedText text={zone} /> },
-  { title: 'Name or network', cell: ({ value }) => <UntrustedText text={value} /> },
-  {
-    title: 'Action',
-    cell: ({ zone, value, isName }) => (
-      <ListButton
-        {...{ value, isName, list: isName ? 'allowlist' : 'denylist' }}
-        comment={`Limited in ${zone}`}
-      />
-    ),
-  },
-];
 
 const NoMatch = () => <p class="quiet">No zone matches the search.</p>;
 
@@ -230,7 +197,7 @@ function assessmentColumns(policies: readonly ZonePolicy[]): readonly Column<Zon
     },
     {
       title: 'Assessment',
-      cell: ({ zone, assessment, proposed }) => {
+      cell: ({ zone, assessment, proposed, names, networks }) => {
         const { sign, text, class: className } = assessmentTexts[assessment];
         return (
           <span>
@@ -242,6 +209,23 @@ function assessmentColumns(policies: readonly ZonePolicy[]): readonly Column<Zon
               <Link to={proposalPath(zone, queryOf(proposed), byZone.get(zone))} class="button">
                 Set this rate<span class="unseen"> for {zone}</span>
               </Link>
+            )}
+            {names.length + networks.length > 0 && (
+              <details>
+                <summary>Limited names and networks</summary>
+                {names.map((value) => (
+                  <div key={value}>
+                    <UntrustedText text={value} />
+                    <ListButton list="allowlist" isName value={value} comment={`Limited in ${zone}`} />
+                  </div>
+                ))}
+                {networks.map((value) => (
+                  <div key={value}>
+                    <UntrustedText text={value} />
+                    <ListButton list="denylist" value={value} comment={`Limited in ${zone}`} />
+                  </div>
+                ))}
+              </details>
             )}
           </span>
         );

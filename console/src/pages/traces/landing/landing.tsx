@@ -119,7 +119,10 @@ interface RowsProps<T> {
 
 /** A table whose rows change in place. The key of a row is its position, so that new data moves no row. */
 function Rows<T>({ caption, columns, items }: RowsProps<T>) {
-  const placed = columns.map((column) => ({ ...column, cell: ([, item]: [number, T]) => column.cell(item) }));
+  const placed = columns.map(({ sortKey: _, ...column }) => ({
+    ...column,
+    cell: ([, item]: [number, T]) => column.cell(item),
+  }));
   return (
     <Table
       caption={caption}

@@ -1,0 +1,20 @@
+import type { Change } from '../../api/audit.ts';
+import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { differencesOf } from './texts.ts';
+
+/** The values that a change set, changed or removed. */
+export const Differences = ({ change }: { readonly change: Change }) => (
+  <ul class="differences">
+    {differencesOf(change).map(({ name, before, after }) => (
+      <li key={name}>
+        <span class="quiet">{name}</span>{' '}
+        <del>
+          <UntrustedText text={before ?? ''} />
+        </del>{' '}
+        <ins>
+          <UntrustedText text={after ?? ''} />
+        </ins>
+      </li>
+    ))}
+  </ul>
+);

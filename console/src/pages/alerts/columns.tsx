@@ -1,0 +1,78 @@
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { type Alert, kindText, type Webhook } from './texts.ts';
+
+export const webhookColumns: readonly Column<Webhook>[] = [
+  {
+    title: 'Webhook',
+    cell: ({ name, host }) => (
+      <span>
+        {name}{' '}
+        <code class="quiet">
+          <UntrustedText text={host} />
+        </code>
+      </span>
+    ),
+  },
+  { title: 'Format', cell: ({ form }) => (form === 'slack' ? 'Slack' : 'JSON') },
+  {
+    title: 'Last attempt',
+    cell: ({ last_attempt: last }) =>
+      last === undefined ? (
+        <span class="quiet">none since the start</span>
+      ) : (
+        <span>
+          {last.delivered ? <span class="well">✓ delivered</span> : <span class="harm">✕ {last.reason}</span>}{' '}
+          <span class="quiet">
+            <Time at={last.at} form="clock" />
+          </span>
+        </span>
+      ),
+  },
+  {
+    title: 'Waiting',
+    isNumber: true,
+    cell: ({ waiting }) =>
+      waiting === 0 ? (
+        '0 alerts'
+      ) : (
+        <span class="look">▲ {waiting === 1 ? '1 alert' : `${waiting} alerts`}</span>
+      ),
+  },
+];
+
+export const alertColumns = (webhookCount: number): readonly Column<Alert>[] => [
+  { title: 'Time', cell: ({ at }) => <Time at={at} /> },
+  {
+    title: 'State',
+    cell: ({ state, kind }) =>
+      kind === 'test' ? (
+        <span class="quiet">○ test</span>
+      ) : state === 'firing' ? (
+        <span class="look">▲ firing</span>
+      ) : (
+        <span class="well">✓ resolved</span>
+      ),
+  },
+  {
+    title: 'Alert',
+    cell: ({ kind, subject, text }) => (
+      <span>
+        {kindText(kind)}: <UntrustedText text={subject} />{' '}
+        <span class="quiet">
+          <UntrustedText text={text} />
+        </span>
+      </span>
+    ),
+  },
+  {
+    title: 'Delivered to',
+    cell: ({ delivered }) => (
+      <span class={delivered.length < webhookCount ? 'look' : undefined}>
+        {delivered.length < webhookCount && `! ${delivered.length} of ${webhookCount} `}
+        {delivered.join(', ')}
+      </span>
+    ),
+  },
+];

@@ -1,0 +1,143 @@
+import './alerts.css';
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { useSearch } from 'wouter-preact';
+import { type AlertTest, readAlerts, testAlerts } from '../../api/alerts.ts';
+import { may } from '../../session.ts';
+import { Choice } from '../../ui/choice.tsx';
+import { confirm } from '../../ui/confirm.tsx';
+import { EmptyState } from '../../ui/emptyState.tsx';
+import { ErrorBox } from '../../ui/errorBox.tsx';
+import { Table } from '../../ui/table.tsx';
+import { showToast } from '../../ui/toast.tsx';
+import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { useLoaded } from '../../ui/useLoaded.ts';
+import { alertColumns, webhookColumns } from './columns.tsx';
+import { type Alert, alertsHeadline, kindText, type Webhook } from './texts.ts';
+
+const REFRESH_MS = 10_000;
+const CONFIGURATION = [
+  'alerts:',
+  '  webhooks:',
+  '    - https://alerts.example.com/floodgate',
+  '    - slack+https://hooks.slack.com/services/…',
+].join('\n');
+
+/** Page of alerts: webhooks, a test, and the last 100 alerts. */
+export function AlertsPage() {
+  const { loaded, again } = useLoaded(readAlerts, []);
+  useEffect(() => {
+    const timer = setInterval(again, REFRESH_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const { value, failure } = loaded.value;
+  const report = value?.result;
+  const state = report && alertsHeadline(report);
+  return (
+    <div class="page">
+      <h1>
+        {state && <span class={state.isWell ? 'well' : 'look'}>{state.isWell ? '● ' : '▲ '}</span>}
+        <UntrustedText text={state?.text ?? 'Alerts'} />
+      </h1>
+      {failure && <ErrorBox failure={failure} retry={again} />}
+      {report?.webhooks.length === 0 && (
+        <EmptyState title="No webhook is configured" lines={CONFIGURATION}>
+          Floodgate sends an HTTP request when a problem begins, and one when it ends. List the webhooks in
+          the configuration file, then restart the server:
+        </EmptyState>
+      )}
+      {report !== undefined && report.webhooks.length > 0 && (
+        <>
+          <Webhooks webhooks={report.webhooks} isSigned={report.is_signed} changed={again} />
+          <History history={report.history} webhookCount={report.webhooks.length} />
+        </>
+      )}
+    </div>
+  );
+}
+
+interface WebhooksProps {
+  readonly webhooks: readonly Webhook[];
+  readonly isSigned: boolean;
+  readonly changed: () => void;
+}
+
+function Webhooks({ webhooks, isSigned, changed }: WebhooksProps) {
+  const results = useSignal<readonly AlertTest[]>([]);
+  const isBusy = useSignal(false);
+  const test = async () => {
+    const isWanted = await confirm({
+      title: 'Send a test alert?',
+      text: `Each webhook receives one alert with the kind “test”: ${webhooks.map(({ name, host }) => `${name} (${host})`).join(', ')}. It may page people.`,
+      action: 'Send the test alert',
+    });
+    if (!isWanted) return;
+    isBusy.value = true;
+    const outcome = await testAlerts();
+    isBusy.value = false;
+    if ('value' in outcome) results.value = outcome.value.result;
+    else showToast(`No test was sent. ${outcome.failure.what}`);
+    changed();
+  };
+  return (
+    <section>
+      <div class="head">
+        <h2>Webhooks</h2>
+        {may('nodes:write') && (
+          <button type="button" disabled={isBusy.value} onClick={() => void test()}>
+            {isBusy.value ? 'Sending …' : 'Send a test alert …'}
+          </button>
+        )}
+      </div>
+      <Table caption="Webhooks" columns={webhookColumns} rows={webhooks} keyOf={({ name }) => name} />
+      {/* The space is reserved, so that the history does not move. */}
+      <p class="test-results" role="status">
+        {results.value.map(({ webhook, delivered, reason, duration_ms }) => (
+          <span key={webhook} class={delivered ? 'well' : 'harm'}>
+            {delivered ? '✓' : '✕'} {webhook}: {delivered ? `delivered in ${duration_ms} ms` : reason}
+          </span>
+        ))}
+        {results.value.length === 0 && !isSigned && (
+          <span class="look">
+            ! Alerts are not signed: <code>alerts.secret</code> is not set.
+          </span>
+        )}
+      </p>
+    </section>
+  );
+}
+
+interface HistoryProps {
+  readonly history: readonly Alert[];
+  readonly webhookCount: number;
+}
+
+function History({ history, webhookCount }: HistoryProps) {
+  const kind = new URLSearchParams(useSearch()).get('kind') ?? '';
+  const kinds = [...new Set(history.map((alert) => alert.kind))].toSorted();
+  const shown = history.filter((alert) => kind === '' || alert.kind === kind);
+  return (
+    <section>
+      <div class="head">
+        <h2>History</h2>
+        <Choice
+          name="kind"
+          title="Kind"
+          options={{ '': 'all kinds', ...Object.fromEntries(kinds.map((one) => [one, kindText(one)])) }}
+        />
+      </div>
+      {shown.length === 0 ? (
+        <p class="quiet">
+          No alert was sent{kind === '' ? '' : ' of this kind'}. The server keeps the last 100.
+        </p>
+      ) : (
+        <Table
+          caption="Alerts, newest first"
+          columns={alertColumns(webhookCount)}
+          rows={shown}
+          keyOf={({ id }) => id}
+        />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,33 @@
+import type { Alerts } from '../../api/alerts.ts';
+
+export type Webhook = Alerts['webhooks'][number];
+export type Alert = Alerts['history'][number];
+
+export const kindText = (kind: string): string => kind.replaceAll('_', ' ');
+
+/** Returns the alerts whose problem lasts, newest first. */
+export function openAlerts(history: readonly Alert[]): readonly Alert[] {
+  const ended = new Set(history.filter(({ state }) => state === 'resolved').map(({ incident }) => incident));
+  return history.filter(
+    ({ kind, state, incident }) => kind !== 'test' && state === 'firing' && !ended.has(incident),
+  );
+}
+
+/** Returns the first line of the page: failing webhooks first, then problems that last. */
+export function alertsHeadline({ webhooks, history }: Alerts): {
+  readonly text: string;
+  readonly isWell: boolean;
+} {
+  const not = (text: string) => ({ text, isWell: false });
+  if (webhooks.length === 0) return not('No webhook is configured: nobody is alerted.');
+  const failing = webhooks.flatMap(({ name, last_attempt: last }) => (last?.delivered === false ? name : []));
+  if (failing.length > 0) return not(`${failing.join(', ')} did not accept the last alert.`);
+  const open = openAlerts(history).map(({ kind, subject }) => `${kindText(kind)} (${subject})`);
+  const count = open.length === 1 ? 'One alert is' : `${open.length} alerts are`;
+  if (open.length > 0)
+    return not(`${count} firing: ${open.slice(0, 3).join(', ')}${open.length > 3 ? ' …' : ''}.`);
+  return {
+    text: `${webhooks.length === 1 ? 'One webhook' : `${webhooks.length} webhooks`}; no alert is firing.`,
+    isWell: true,
+  };
+}

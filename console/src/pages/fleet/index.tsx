@@ -1,0 +1,146 @@
+import { useMemo } from 'preact/hooks';
+import { useSearch } from 'wouter-preact';
+import { readFleet } from '../../api/guard.ts';
+import { readHealth } from '../../api/operator.ts';
+import { listRules } from '../../api/rules.ts';
+import type { FleetInstance, Rule } from '../../api/types.ts';
+import { live, refreshPeriod, rulesVersion } from '../../live.ts';
+import { changeQuery } from '../../navigate.ts';
+import { account, may } from '../../session.ts';
+import { EmptyState } from '../../ui/emptyState.tsx';
+import { ErrorBox } from '../../ui/errorBox.tsx';
+import { Link } from '../../ui/link.tsx';
+import { type Column, sortRows, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { useLoaded } from '../../ui/useLoaded.ts';
+import { scopeText } from '../rules/texts.ts';
+import { fleetHeadline, isOutdated, placeText } from './texts.ts';
+
+/** Guards send a heartbeat each 10 s. */
+const REFRESH_MS = 10_000;
+
+/** Page of the guards that protect the account, and of this server. */
+export function Fleet() {
+  const { loaded, again } = useLoaded(readFleet, [account.value, refreshPeriod(REFRESH_MS)]);
+  const rules = useLoaded(listRules, [account.value, rulesVersion.value]);
+  const asked = new URLSearchParams(useSearch());
+  const sort = asked.get('sort') ?? 'location';
+  const { value, failure } = loaded.value;
+  const guards = value?.result ?? [];
+  const own = live.value?.guard?.instance;
+  const known = rules.loaded.value.value?.result;
+  const columns = useMemo(() => columnsOf(guards, known ?? [], own), [value, known, own]);
+  const hasNoGuard = failure?.status === 404 || value?.result.length === 0;
+  return (
+    <div class="page">
+      <h1>{value === undefined ? 'Fleet' : fleetHeadline(guards)}</h1>
+      {failure && failure.status !== 404 && <ErrorBox failure={failure} retry={again} />}
+      {hasNoGuard && (
+        <EmptyState
+          title="No guard of this account was seen in the last 7 days"
+          lines={`floodgate start --role rules,guard --dns-account ${account.value} --dns-region WEUR --dns-datacenter AMS --dns-listen 0.0.0.0:53 --dns-servers 192.0.2.1:53`}
+        >
+          A guard enforces the rules of the account in front of DNS servers. Guards that share a database are
+          listed here together. Start one:
+        </EmptyState>
+      )}
+      {guards.length > 0 && (
+        <Table
+          caption="Guards"
+          columns={columns}
+          rows={sortRows(guards, columns, sort)}
+          keyOf={({ id }) => id}
+          isMarked={({ id }) => id === own}
+          sort={{ by: sort, change: (by) => changeQuery({ sort: by }) }}
+        />
+      )}
+      {may('health:read') && <ThisServer />}
+    </div>
+  );
+}
+
+function columnsOf(
+  guards: readonly FleetInstance[],
+  rules: readonly Rule[],
+  own: string | undefined,
+): readonly Column<FleetInstance>[] {
+  const byId = new Map(rules.map((rule) => [rule.id, scopeText(rule)]));
+  return [
+    {
+      title: 'Location',
+      sortKey: placeText,
+      cell: (guard) => (
+        <span>
+          <UntrustedText text={placeText(guard)} /> <code class="quiet">{guard.id.slice(0, 8)}</code>
+          {guard.id === own && <span class="tag">this server</span>}
+        </span>
+      ),
+    },
+    {
+      title: 'State',
+      sortKey: ({ is_up }) => Number(is_up),
+      cell: ({ is_up }) =>
+        is_up ? <span class="well">● up</span> : <span class="look">▲ silent: no report for 30 s</span>,
+    },
+    {
+      title: 'Last seen',
+      sortKey: ({ last_seen_on }) => last_seen_on,
+      cell: ({ last_seen_on }) => <Time at={last_seen_on} form="clock" />,
+    },
+    {
+      title: 'Rule in force',
+      sortKey: ({ rule }) => (rule === undefined ? '' : (byId.get(rule.id) ?? rule.id)),
+      cell: ({ rule, rule_since }) => (
+        <span>
+          {rule === undefined ? (
+            'none: every query passes'
+          ) : (
+            <>
+              <Link to={`/rules/${rule.id}`}>
+                <UntrustedText text={byId.get(rule.id) ?? rule.id.slice(0, 8)} />
+              </Link>{' '}
+              <span class={`mode ${rule.mode}`}>{rule.mode}</span>
+            </>
+          )}{' '}
+          <span class="quiet">
+            since <Time at={rule_since} />
+          </span>
+        </span>
+      ),
+    },
+    {
+      title: 'Version',
+      sortKey: ({ version }) => version,
+      cell: (guard) => (
+        <span class={isOutdated(guard, guards) ? 'look' : undefined}>
+          {isOutdated(guard, guards) && '! '}
+          <UntrustedText text={`${guard.version}, ${guard.data_plane}`} />
+        </span>
+      ),
+    },
+    {
+      title: 'Started',
+      sortKey: ({ started_on }) => started_on,
+      cell: ({ started_on }) => <Time at={started_on} />,
+    },
+  ];
+}
+
+const neverAborted = new AbortController().signal;
+
+/** Roles and versions of the server that serves this page, which need not be a guard. */
+function ThisServer() {
+  const { value, failure } = useLoaded(() => readHealth(neverAborted), []).loaded.value;
+  if (failure) return <ErrorBox failure={failure} />;
+  const { roles = [], versions = {} } = value?.result ?? {};
+  return (
+    <p class="quiet">
+      This server has the roles {roles.join(', ')} and the versions{' '}
+      {Object.entries(versions)
+        .map((version) => version.join(' '))
+        .join(', ')}
+      .
+    </p>
+  );
+}

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import type { FleetInstance } from '../../api/types.ts';
+import { fleetHeadline, isOutdated, placeText } from './texts.ts';
+
+const guard = (version: string, is_up = true): FleetInstance => ({
+  ...{
+    id: version,
+    version,
+    is_up,
+    data_plane: 'embedded',
+    rule_since: '',
+    started_on: '',
+    last_seen_on: '',
+  },
+});
+
+it('a guard is outdated if one that is up has a newer version, by the numbers in it', () => {
+  const guards = [guard('0.9.0'), guard('0.10.0'), guard('0.11.0', false)];
+  expect(guards.map((one) => isOutdated(one, guards))).toEqual([true, false, false]);
+});
+
+it('the headline counts guards that are up, silent and outdated', () => {
+  expect(fleetHeadline([])).toBe('No guard.');
+  expect(fleetHeadline([guard('1')])).toBe('One guard: 1 is up.');
+  expect(fleetHeadline([guard('0.9.0'), guard('0.10.0'), guard('0.10.0', false)])).toBe(
+    '3 guards: 2 are up, 1 is silent; 1 has an older version.',
+  );
+  expect([placeText({}), placeText({ region: 'WEUR', datacenter: 'AMS' })]).toEqual([
+    'no location',
+    'WEUR, AMS',
+  ]);
+});

@@ -1,0 +1,37 @@
+import { computed } from '@preact/signals';
+import type { Outcome } from '../../api/failure.ts';
+import { readFleet } from '../../api/guard.ts';
+import { type Analytics, readAnalytics } from '../../api/rules.ts';
+import type { Rule } from '../../api/types.ts';
+import { refreshPeriod, ruleInForceId } from '../../live.ts';
+import { account } from '../../session.ts';
+import { useLoaded } from '../../ui/useLoaded.ts';
+
+const REFRESH_MS = 60_000;
+/** Maximum number of rules whose queries are read, with one request each. */
+const MAX_RULES = 20;
+
+/** Counts of the last hour, by the id of the rule. */
+export type Hits = ReadonlyMap<string, Analytics['totals']>;
+
+const period = computed(() => refreshPeriod(REFRESH_MS));
+
+/** Reads the counts of the rules that are in force at a guard of the account. */
+async function readHits(rules: readonly Rule[]): Promise<Outcome<Hits>> {
+  const fleet = await readFleet();
+  const guards = 'value' in fleet ? fleet.value.result : [];
+  // A guard may still report a rule that was just deleted.
+  const inForce = new Set(guards.map(({ rule }) => rule?.id));
+  const ids = rules.flatMap(({ id }) => (inForce.has(id) ? id : [])).slice(0, MAX_RULES);
+  const answers = await Promise.all(ids.map((id) => readAnalytics(id)));
+  const found = answers.flatMap((answer, i) =>
+    'value' in answer ? [[ids[i] ?? '', answer.value.result.totals] as const] : [],
+  );
+  return { value: new Map(found) };
+}
+
+const NO_RULES: readonly Rule[] = [];
+
+export const useHits = (rules = NO_RULES): Hits | undefined =>
+  useLoaded(() => readHits(rules), [account.value, rules, ruleInForceId.value, period.value]).loaded.value
+    .value;

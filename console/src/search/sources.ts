@@ -1,0 +1,96 @@
+import type { Outcome } from '../api/failure.ts';
+import { gateway } from '../api/gateway.ts';
+import { listAttacks } from '../api/guard.ts';
+import { listRules } from '../api/rules.ts';
+import { listAssessments, listPolicies } from '../api/zones.ts';
+import { isKeyListOpen } from '../keyboard.ts';
+import { ruleInForceId } from '../live.ts';
+import { zonesText } from '../pages/attacks/texts.ts';
+import { visiblePages } from '../pages/index.ts';
+import { settingTitles } from '../pages/rules/settings.tsx';
+import { scopeText } from '../pages/rules/texts.ts';
+import { linkTo, subjectOf } from '../pages/traces/traceUrl.ts';
+import { assessmentTexts } from '../pages/zones/texts.ts';
+import { may, signOut } from '../session.ts';
+import type { Hit } from './hit.ts';
+
+const ZONES_NAMED = 3;
+
+async function hitsOf<T>(
+  reading: Promise<Outcome<T>>,
+  hits: (value: T) => readonly Hit[],
+): Promise<readonly Hit[]> {
+  const outcome = await reading;
+  return 'value' in outcome ? hits(outcome.value) : [];
+}
+
+/** Reads the objects that the token may read. Objects that cannot be read are missing. */
+export async function readObjects(): Promise<readonly Hit[]> {
+  if (!may('dns_protection:read')) return [];
+  const found = await Promise.all([
+    hitsOf(listRules(), ({ result }) =>
+      result.map((rule) => ({
+        ...{ kind: 'Rule', title: scopeText(rule), open: `/rules/${rule.id}` },
+        note: `${rule.mode}${rule.id === ruleInForceId.value ? ', in force here' : ''}`,
+      })),
+    ),
+    hitsOf(listPolicies(), ({ result }) =>
+      result.map(({ id, zone, mode }) => ({
+        kind: 'Zone policy',
+        title: zone,
+        note: mode,
+        open: `/zones/${id}`,
+      })),
+    ),
+    hitsOf(listAssessments(), (zones) =>
+      zones.map(({ zone, assessment }) => ({
+        ...{ kind: 'Zone', title: zone, note: assessmentTexts[assessment].text },
+        open: `/zones?text=${encodeURIComponent(zone)}`,
+      })),
+    ),
+    hitsOf(listAttacks({}), ({ result }) =>
+      result.map((attack) => ({
+        ...{ kind: 'Attack', title: zonesText(attack, ZONES_NAMED), open: `/attacks/${attack.id}` },
+        note: `${attack.state}, ${attack.started_on.slice(0, 16).replace('T', ' ')} UTC, ${attack.id}`,
+      })),
+    ),
+  ]);
+  return found.flat();
+}
+
+const ACTIONS: readonly (readonly [string, string | undefined, Hit['open']])[] = [
+  ['New rule', 'dns_protection:write', '/rules/new'],
+  ['New zone policy', 'dns_protection:write', '/zones/new'],
+  ['Deny or allow a network or a name', 'dns_protection:write', '/lists'],
+  ['Keyboard shortcuts', undefined, () => (isKeyListOpen.value = true)],
+  ['Sign out', undefined, () => signOut()],
+];
+
+/** Returns the pages, actions and settings that the token may use. */
+export function fixedHits(): readonly Hit[] {
+  const settings = ruleInForceId.value === undefined ? [] : Object.values(settingTitles);
+  return [
+    ...visiblePages.value.map(({ title, path }) => ({ kind: 'Page', title, open: path })),
+    ...ACTIONS.filter(([, needed]) => may(needed)).map(([title, , open]) => ({
+      kind: 'Action',
+      title,
+      open,
+    })),
+    ...settings.map((title) => ({
+      kind: 'Setting',
+      title,
+      note: 'rule in force',
+      open: `/rules/${ruleInForceId.value}`,
+    })),
+  ];
+}
+
+/** Returns the address, transaction or block that a text names, in each network of the gateway. */
+export function traceHits(text: string): readonly Hit[] {
+  const subject = subjectOf(text);
+  if (subject === undefined) return [];
+  const kind = subject.kind.charAt(0).toUpperCase() + subject.kind.slice(1);
+  return (gateway.value?.networks ?? []).map(({ network }) => ({
+    ...{ kind, title: subject.id, note: network, open: linkTo(subject, network) },
+  }));
+}
