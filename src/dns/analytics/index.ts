@@ -21,6 +21,6 @@ export { type MinuteStore, minuteRates } from './minuteRates.ts';
 export { type MinuteRecord, mergeMinutes, QueryStats } from './queryStats.ts';
 export { type QueryStatsStore, RETENTION_MINUTES } from './queryStatsStore.ts';
 export { RecentRates } from './recentRates.ts';
-export { RecentSamples, type SampledSecond } from './recentSamples.ts';
+export { RecentSamples } from './recentSamples.ts';
 export { whatIf } from './whatIf.ts';
 export { type ReportedAssessment, zoneAssessments } from './zoneAssessments.ts';

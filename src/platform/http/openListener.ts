@@ -62,6 +62,7 @@ export interface OpenListener {
 }
 
 const IDLE_SWEEP_MS = 50;
+const ACCEPT_MS = 1_000;
 
 /** Opens a listener that serves the given content. If this fails, rejects and leaves nothing open. */
 export async function openListener(
@@ -74,7 +75,6 @@ export async function openListener(
   const listener = createListener({ tls, paths }, { logger, readers, connections, sendBadUrl });
   const { server } = listener;
   handshakes.watch(server);
-  server.on('connection', () => scheduler.connectionAccepted());
   answerMalformedRequests(server, shown.errorBody);
   await shown.routes(listener);
   const certificates = tls?.clientCa === undefined ? undefined : new ClientCertificates(server);
@@ -104,8 +104,7 @@ export async function openListener(
     server.prependListener('request', (_request, response) => {
       response.shouldKeepAlive = false;
     });
-    // After the poll phase, because closing the listener resets the connections that wait to be accepted.
-    await new Promise(setImmediate);
+    await allAccepted(server);
     // `close` of http.Server would also close idle connections, although a client may just have sent a request.
     NetServer.prototype.close.call(server);
     const left = (): Promise<number> =>
@@ -132,6 +131,23 @@ export async function openListener(
       clearTimeout(deadline);
     },
   };
+}
+
+/**
+ * Resolves when no connection waits to be accepted, at the latest after `ACCEPT_MS`. Closing the listener would reset
+ * such connections. Node accepts one connection in each iteration of the event loop.
+ */
+async function allAccepted(server: NetServer): Promise<void> {
+  const untilMs = performance.now() + ACCEPT_MS;
+  let accepted = 0;
+  const count = (): void => void accepted++;
+  server.on('connection', count);
+  for (let before = -1; before !== accepted && performance.now() < untilMs; ) {
+    before = accepted;
+    await new Promise(setImmediate);
+    await new Promise(setImmediate);
+  }
+  server.off('connection', count);
 }
 
 type Check = (request: IncomingMessage) => RequestRejection | undefined;

@@ -51,19 +51,6 @@ describe('the scheduler', () => {
     expect(log).toEqual(['first', 'second', 'third']);
   });
 
-  it('lets up to 16 connections be accepted before a time slice', async () => {
-    const { scheduler, log, work } = schedule();
-    for (let i = 0; i < 10; i++) scheduler.defer(A, work('a', SLICE_MS));
-    let accepted = 0;
-    for (; log.length === 0 && accepted < ITERATIONS; accepted++) {
-      scheduler.connectionAccepted();
-      await nextIteration();
-    }
-    expect(accepted).toBe(17);
-    await nextIteration();
-    expect(log).toHaveLength(2);
-  });
-
   it('runs the client next that used the least time', async () => {
     const { scheduler, log, work, finish } = schedule();
     for (let i = 0; i < 100; i++) scheduler.defer(A, work('a', 1));

@@ -2,12 +2,6 @@ import { Budget, type BudgetClient } from '../budgets/index.ts';
 
 /** Time after which waiting work lets the event loop poll for I/O. A single task may exceed it. */
 const SLICE_MS = 2;
-/**
- * Maximum number of connections that are accepted between two slices. Node accepts one connection in each iteration of
- * the event loop. With a slice in each iteration, many connections of one client that arrive together would delay the
- * next connection of another client for seconds.
- */
-const MAX_ACCEPTED = 16;
 /** Minimum turn of a client. With fewer waiting clients, turns are longer, so that each slice serves several clients. */
 const MIN_TURN_MS = 0.2;
 /** Processor time counts for one to two of these windows. */
@@ -43,7 +37,7 @@ interface Use {
 /**
  * Divides the processor time of a process among its clients. Work runs at once while no other work waits. Otherwise,
  * the client that used the least time in the last second runs next. Only time for which another client waited counts.
- * Between time slices of 2 ms, I/O is polled and connections are accepted.
+ * Between time slices of 2 ms, I/O is polled and a connection is accepted.
  */
 export class Scheduler {
   readonly #clock: Clock;
@@ -55,9 +49,6 @@ export class Scheduler {
   readonly #waiting = new Map<string, Queue>();
   #isScheduled = false;
   #sliceMs = 0;
-  #hasAccepted = false;
-  /** Number of slices in a row that were skipped to accept another connection. */
-  #skipped = 0;
   /** The client whose turn it is. */
   #current: BudgetClient | undefined;
   #turnStartMs = 0;
@@ -78,11 +69,6 @@ export class Scheduler {
   /** Whether work waits. */
   get isBusy(): boolean {
     return this.#waiting.size > 0;
-  }
-
-  /** Must be called for each accepted connection, so that others that wait can be accepted before the next slice. */
-  connectionAccepted(): void {
-    this.#hasAccepted = true;
   }
 
   /** Runs work of a client: at once if no other work waits, otherwise in the client's turn. */
@@ -152,14 +138,6 @@ export class Scheduler {
   }
 
   readonly #startSlice = (): void => {
-    const hasAccepted = this.#hasAccepted;
-    this.#hasAccepted = false;
-    if (hasAccepted && this.#skipped < MAX_ACCEPTED) {
-      this.#skipped++;
-      setImmediate(this.#startSlice);
-      return;
-    }
-    this.#skipped = 0;
     this.#sliceMs = 0;
     this.#forget();
     this.#runNext();

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { FastifyPluginAsync } from 'fastify';
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import type { TrackedResponse } from '../../platform/http/index.ts';
 import { beginHttpSpan, type Tracer } from '../../platform/spans/index.ts';
 import {
@@ -128,13 +128,7 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
   });
   const routes = [...operations, ...documentationRoutes(operations, fastify.prefix, format)];
 
-  // Bodies are read as bytes. Handlers parse them as JSON, regardless of their content type.
-  fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser(
-    '*',
-    { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES },
-    (_request, body, done) => done(null, body),
-  );
+  readBodiesAsBytes(fastify);
   // Requests share one logger, because a logger per request costs more than the response. Log lines include the
   // request id.
   fastify.setChildLoggerFactory((logger) => logger);
@@ -167,5 +161,15 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     staleSeconds: options.staleSeconds,
   });
 };
+
+/** Bodies are read as bytes. Handlers parse them as JSON, regardless of their content type. */
+function readBodiesAsBytes(fastify: FastifyInstance): void {
+  fastify.removeAllContentTypeParsers();
+  fastify.addContentTypeParser(
+    '*',
+    { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES },
+    (_request, body, done) => done(null, body),
+  );
+}
 
 const addressOfSocket = ({ socket }: IncomingMessage): string => socket.remoteAddress ?? '';

@@ -31,7 +31,7 @@ export interface SessionStore {
 }
 
 export const MAX_SESSIONS = 1_000;
-export const MAX_SESSIONS_OF_TOKEN = 20;
+const MAX_SESSIONS_OF_TOKEN = 20;
 
 /**
  * Returns the stored sessions that must be removed before `added` is stored: expired ones, and the oldest ones of the

@@ -104,7 +104,6 @@ export class TcpRelay {
   }
 
   #accept(socket: Socket): void {
-    this.#options.scheduler.connectionAccepted();
     const address = socket.remoteAddress ?? '';
     const client = clientKey(address);
     const admission = admit(this.#table, client);
