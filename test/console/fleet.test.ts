@@ -133,7 +133,7 @@ describe.skipIf(CHROMIUM === undefined || postgresFolder === undefined)(
       expect(new URL(page.url()).search).toBe('?sort=-location');
       // A guard is silent after 30 s, so the response is that of a later time, with an update in between.
       await page.route('**/fleet', async (route) => {
-        const response = await route.fetch();
+        const response = await fetchRoute(route);
         const body = await response.json();
         const [first] = body.result;
         Object.assign(first, { is_up: false, version: '0.0.9' });

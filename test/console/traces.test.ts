@@ -113,7 +113,7 @@ describe.skipIf(CHROMIUM === undefined)(
 
     it('shows what is known of a transaction if a node fails, and names what is missing', async () => {
       await page.route('**/v1/mainnet', async (route) => {
-        const answer = await route.fetch();
+        const answer = await fetchRoute(route);
         const body = await answer.json();
         const sent = JSON.parse(route.request().postData() ?? '{}');
         if (!Array.isArray(sent)) return route.fulfill({ response: answer, json: body });
@@ -150,7 +150,7 @@ describe.skipIf(CHROMIUM === undefined)(
 
     it('renders only the visible part of a large tree, and stops unfolding at 10,000 calls', async () => {
       await page.route('**/v1/mainnet', async (route) => {
-        const answer = await route.fetch();
+        const answer = await fetchRoute(route);
         const body = await answer.json();
         if (JSON.parse(route.request().postData() ?? '{}').method !== 'trace_transaction')
           return route.fulfill({ response: answer, json: body });

@@ -143,7 +143,7 @@ describe.skipIf(postgresFolder === undefined)(
       const args = ['--rules-store', postgres.url({ user: 'limited', password: 'limited' })];
       const server = await startServer({ args });
       onTestFinished(() => server.stop().then(() => undefined));
-      const entries = path.replace(/rules$/, 'allowlist');
+      const entries = path.replace(/dns_protection\/rules$/, 'allowlist');
       const entry = { prefix: '192.0.2.0/24', comment: '', enabled: true };
       const denied = await call(server, { method: 'POST', path: entries, body: entry });
       expect([denied.status, denied.json.errors[0].code], denied.text).toEqual([503, 10503]);

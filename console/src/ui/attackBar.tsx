@@ -1,6 +1,6 @@
 import { useLocation } from 'wouter-preact';
 import { isAttacked, largestAttack } from '../attackSign.ts';
-import { unknownSince } from '../live.ts';
+import { hasGuard, unknownSince } from '../live.ts';
 import { zonesText } from '../pages/attacks/texts.ts';
 import { useRemoteAttack } from '../pages/now/remoteAttack.tsx';
 import { isHarmful, usersShare } from '../rates.ts';
@@ -12,10 +12,13 @@ import { UntrustedText } from './untrustedText.tsx';
 
 const ZONES_NAMED = 2;
 
-/** Bar below the navigation of each page while there is an attack. The page Now has a headline instead. */
+/**
+ * Bar below the navigation of each page while there is an attack. The page Now has a headline instead. A server without
+ * a guard has no data of attacks.
+ */
 export function AttackBar() {
   const [location] = useLocation();
-  return location === '/' || !may('dns_protection:read') ? null : <Bar />;
+  return location === '/' || !hasGuard.value || !may('dns_protection:read') ? null : <Bar />;
 }
 
 function Bar() {

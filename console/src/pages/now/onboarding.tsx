@@ -22,7 +22,8 @@ const storageKey = (): string => `floodgate.started.${account.value}`;
 export function useOnboarding(): VNode | null | undefined {
   const guard = live.value?.guard;
   const isHidden = useSignal<boolean | undefined>(undefined);
-  const { loaded } = useLoaded(() => listAttacks({}), [account.value, guard?.attack]);
+  // A server without a guard has no attacks.
+  const { loaded } = useLoaded(() => listAttacks({}), [account.value, guard?.attack], guard === undefined);
   const { value, failure } = loaded.value;
   const attacks = value?.info.total_count;
   const steps = guard && attacks !== undefined ? stepsOf(guard, attacks > 0 || guard.attack) : undefined;
