@@ -10,7 +10,7 @@ import { connect } from '../support/anvil.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
-import { CHROMIUM, inPage, launchBrowser, openTab, type Tab } from './support/browser.ts';
+import { CHROMIUM, fetchRoute, inPage, launchBrowser, openTab, type Tab } from './support/browser.ts';
 import { checkPage, checkState } from './support/checkPages.ts';
 import { pay } from './support/pay.ts';
 import { transferToken } from './support/token.ts';
