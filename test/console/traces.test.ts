@@ -219,6 +219,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.getByRole('button', { name: 'Show 2 new traces' }).click();
       const values = () => page.locator('main tbody tr td:last-child').allTextContents();
       await expect.poll(values).toEqual(['1', '7 wei']);
+      await page.getByText('0 traces from it, 2 to it').waitFor();
       await checkPage(tab, 'address-values');
       await page.getByLabel('Unit').selectOption('wei');
       await page.waitForURL('**unit=wei');

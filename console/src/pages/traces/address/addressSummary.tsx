@@ -12,17 +12,22 @@ interface SummaryData {
   readonly creation: CreateTrace | undefined;
 }
 
-/** Shows a summary of an address and its traces. Until the summary is read, an empty line reserves the space. */
-export function AddressSummaryLine({
-  address,
-  network,
-}: {
+interface AddressSummaryLineProps {
   readonly address: string;
   readonly network: string;
-}) {
+  /** Number of the newest block in the history below; undefined until the history was read. */
+  readonly newest: number | undefined;
+}
+
+/**
+ * Shows a summary of an address and its traces, and reads it again when the history has a newer block. Until the
+ * summary is read, an empty line reserves the space.
+ */
+export function AddressSummaryLine({ address, network, newest }: AddressSummaryLineProps) {
   const known = useSignal<SummaryData | undefined>(undefined);
   const problem = useSignal<string | undefined>(undefined);
   useEffect(() => {
+    if (newest === undefined) return;
     const abort = new AbortController();
     void read(address, network, abort.signal).then((answer) => {
       if (abort.signal.aborted) return;
@@ -30,7 +35,7 @@ export function AddressSummaryLine({
       else known.value = answer;
     });
     return () => abort.abort();
-  }, [address, network, known, problem]);
+  }, [address, network, newest, known, problem]);
   return (
     <p class="summary">
       {known.value && <SummaryText known={known.value} network={network} />}

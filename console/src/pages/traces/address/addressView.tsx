@@ -1,3 +1,4 @@
+import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { goTo } from '../../../navigate.ts';
 import { Address } from '../../../ui/address.tsx';
@@ -11,6 +12,7 @@ import { formatQuantity } from '../frames/ether.ts';
 import { decoder } from '../names/names.ts';
 import { CopyCall } from '../parts.tsx';
 import { pathOfSubject, useQuery } from '../traceUrl.ts';
+import type { Trace } from '../types.ts';
 import { AccountState } from './account.tsx';
 import { AddressSummaryLine } from './addressSummary.tsx';
 import { FilterForm } from './filterForm.tsx';
@@ -38,6 +40,7 @@ export function AddressView({ address, network }: AddressViewProps) {
   // A change of the unit reads nothing again.
   const text = withMember(query, 'unit', '');
   const filter = filterOf(query);
+  const newest = useSignal<number | undefined>(undefined);
   return (
     <>
       <section class="subject-head">
@@ -45,7 +48,7 @@ export function AddressView({ address, network }: AddressViewProps) {
           <Label address={address} />
           <Address value={decoder.value?.checksummed(address) ?? address} />
         </h2>
-        <AddressSummaryLine address={address} network={network} />
+        <AddressSummaryLine address={address} network={network} newest={newest.value} />
         <AccountState address={address} network={network} />
       </section>
       <FilterForm
@@ -53,12 +56,17 @@ export function AddressView({ address, network }: AddressViewProps) {
         filter={filter}
         change={(changed) => goTo(`${pathOfSubject({ kind: 'address', id: address })}${changed}`)}
       />
-      <History key={text} address={address} network={network} />
+      <History key={text} address={address} network={network} newest={newest} />
     </>
   );
 }
 
-function History({ address, network }: AddressViewProps) {
+interface HistoryProps extends AddressViewProps {
+  /** Receives the number of the newest block that is shown. */
+  readonly newest: Signal<number | undefined>;
+}
+
+function History({ address, network, newest }: HistoryProps) {
   const filter = filterOf(useQuery());
   const history = useMemo(() => new AddressHistory(network, { address, ...filter }), []);
   useEffect(() => {
@@ -75,10 +83,15 @@ function History({ address, network }: AddressViewProps) {
     );
     return () => abort.abort();
   }, [network, traces]);
+  const isBusy = history.isBusy.value;
+  const last = newestOf(traces);
+  useEffect(() => {
+    if (!isBusy) newest.value = last;
+  }, [isBusy, last, newest]);
   const waiting = history.waiting.value.length;
   const isAll = history.cursor.value === null;
   return (
-    <section class="trace-history" aria-busy={history.isBusy.value}>
+    <section class="trace-history" aria-busy={isBusy}>
       <div class="head above-list">
         <p role="status">
           {waiting > 0 ? (
@@ -112,6 +125,9 @@ function History({ address, network }: AddressViewProps) {
   );
 }
 
+const newestOf = (traces: readonly Trace[]): number =>
+  traces.reduce((newest, { blockNumber }) => Math.max(newest, blockNumber), 0);
+
 function End({ history, isAll }: { readonly history: AddressHistory; readonly isAll: boolean }) {
   const count = history.traces.value.length;
   if (history.isBusy.value) return <p class="quiet end">Loading …</p>;
@@ -127,7 +143,9 @@ function End({ history, isAll }: { readonly history: AddressHistory; readonly is
     );
   const range = history.range.value;
   const isWhole = history.missing.value.length === 0;
-  const blocks = range && `blocks ${formatQuantity(range.fromBlock)} to ${formatQuantity(range.toBlock)}`;
+  // New traces may be of later blocks than those that were searched.
+  const toBlock = Math.max(range?.toBlock ?? 0, newestOf(history.traces.value));
+  const blocks = range && `blocks ${formatQuantity(range.fromBlock)} to ${formatQuantity(toBlock)}`;
   if (count === 0)
     return (
       <EmptyState title={isWhole ? 'No matching traces' : 'No matching traces in the index'}>
