@@ -365,6 +365,7 @@ describe.each([
       if (!isClosed() && socket.writable && socket.writableLength === 0) socket.write(chunk);
       return isClosed();
     });
+    await until('the guard to count it', () => plane.tcp.connections === 0);
     // The guard read at most 64 KB and one chunk; the rest is in the buffers of the system.
     expect(plane.tcp.counts.closed.no_dns).toBe(1);
   });
