@@ -163,7 +163,6 @@ describe.skipIf(CHROMIUM === undefined)(
         return route.fulfill({ response: answer, json: { ...body, result: [root, ...calls] } });
       });
       await page.goto(`${floodgate.url}/console/traces/transaction/${payment.hash}`);
-      await signIn();
       await page.getByText('151 of 12,151 calls are visible').waitFor();
       await checkState(tab, 'transaction-large');
       await page.getByRole('button', { name: 'Unfold all' }).click();
@@ -194,7 +193,6 @@ describe.skipIf(CHROMIUM === undefined)(
         ['its block', 'block'],
       ] as const) {
         await page.goto(`${floodgate.url}/console/traces`);
-        await signIn();
         await link(example).click();
         await page.waitForURL(`**/traces/${path}/*`);
         await page.locator('[role=treeitem], main tbody tr').first().waitFor();
