@@ -3,7 +3,7 @@ import type { Outcome } from '../../api/failure.ts';
 import { readFleet } from '../../api/guard.ts';
 import { type Analytics, readAnalytics } from '../../api/rules.ts';
 import type { Rule } from '../../api/types.ts';
-import { refreshPeriod, ruleInForceId } from '../../live.ts';
+import { refreshPeriod } from '../../live.ts';
 import { account } from '../../session.ts';
 import { useLoaded } from '../../ui/useLoaded.ts';
 
@@ -33,5 +33,4 @@ async function readHits(rules: readonly Rule[]): Promise<Outcome<Hits>> {
 const NO_RULES: readonly Rule[] = [];
 
 export const useHits = (rules = NO_RULES): Hits | undefined =>
-  useLoaded(() => readHits(rules), [account.value, rules, ruleInForceId.value, period.value]).loaded.value
-    .value;
+  useLoaded(() => readHits(rules), [account.value, rules, period.value]).loaded.value.value;
