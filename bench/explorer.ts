@@ -40,7 +40,7 @@ async function sizeOf(url: string, body: Buffer): Promise<number> {
   return Buffer.byteLength(text);
 }
 
-/** Requests per second for these bodies, divided by those of a bare server, and the size of a response. */
+/** Returns the rate of these requests, its quotient by the rate of a bare server, and the mean size of a response. */
 async function againstBare(
   server: ServerProcess,
   name: string,

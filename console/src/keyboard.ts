@@ -1,4 +1,7 @@
-/** Keyboard shortcuts: Ctrl+K searches everything, `/` focuses the search of a page, `g` and a letter open a page, `?` lists all shortcuts. */
+/**
+ * Keyboard shortcuts: Ctrl+K searches everything, `/` focuses the search of a page, `g` and a letter open a page, `?`
+ * lists all shortcuts.
+ */
 import { signal } from '@preact/signals';
 import { goTo } from './navigate.ts';
 import { visiblePages } from './pages/index.ts';

@@ -1,5 +1,6 @@
 /** Counts queries by rule and minute, for analytics, metrics and the terminal view. */
 import { type AttackDetector, type UserQueries, VERDICTS } from '../detector/index.ts';
+import { NO_USERS, sumOfUsers, usersSince } from './userCounts.ts';
 
 /** Query counts of one guard under one rule in one minute. */
 export interface MinuteRecord {
@@ -15,9 +16,9 @@ export interface MinuteRecord {
   readonly burst: number;
   /** Names of the zones that were under attack at any time in this minute. */
   readonly attackedZones: readonly string[];
-  /** Users' queries (for known names) by outcome. Undefined in records of earlier versions. */
+  /** Users' queries (for known names) by outcome. Undefined in records that were written without it. */
   readonly users?: UserQueries;
-  /** Last mode of the rule in this minute. Undefined without a rule, and in records of earlier versions. */
+  /** Last mode of the rule in this minute. Undefined without a rule. */
   readonly mode?: string;
 }
 
@@ -35,14 +36,6 @@ export function mergeMinutes(older: MinuteRecord, newer: MinuteRecord): MinuteRe
   );
   return { ...newer, verdicts: [...counts], attackedZones, users: sumOfUsers(older.users, newer.users) };
 }
-
-const NO_USERS: UserQueries = { answered: 0, limited: 0, unanswered: 0 };
-
-const sumOfUsers = (one: UserQueries = NO_USERS, other: UserQueries = NO_USERS): UserQueries => ({
-  answered: one.answered + other.answered,
-  limited: one.limited + other.limited,
-  unanswered: one.unanswered + other.unanswered,
-});
 
 interface CountedMinute {
   readonly counts: Float64Array;
@@ -83,13 +76,9 @@ export class QueryStats {
       total[verdict] = (total[verdict] ?? 0) + more;
       this.#before[verdict] = now;
     }
-    const { answered, limited, unanswered } = this.#detector.userQueries;
-    minute.users = {
-      answered: minute.users.answered + answered - this.#usersBefore.answered,
-      limited: minute.users.limited + limited - this.#usersBefore.limited,
-      unanswered: minute.users.unanswered + unanswered - this.#usersBefore.unanswered,
-    };
-    this.#usersBefore = { answered, limited, unanswered };
+    const users = { ...this.#detector.userQueries };
+    minute.users = sumOfUsers(minute.users, usersSince(this.#usersBefore, users));
+    this.#usersBefore = users;
     minute.mode = this.#detector.rule?.mode;
     for (const zone of this.#detector.zones.all())
       if (zone.isReported(nowMs) && minute.zones.size < MAX_ZONES_NAMED) minute.zones.add(zone.name);

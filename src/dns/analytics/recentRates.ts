@@ -5,10 +5,10 @@ import {
   outcomeOf,
   type Reason,
   reasonOf,
-  type UserQueries,
   VERDICTS,
   type Verdict,
 } from '../detector/index.ts';
+import { NO_USERS, usersSince } from './userCounts.ts';
 
 export const KEPT_SECONDS = 600;
 const MS_PER_SECOND = 1000;
@@ -90,7 +90,7 @@ export class RecentRates {
   readonly #series = Object.fromEntries(
     MEMBERS.map((member) => [member, new Float64Array(KEPT_SECONDS)]),
   ) as Record<Member, Float64Array>; // keys: MEMBERS
-  #users: UserQueries = { answered: 0, limited: 0, unanswered: 0 };
+  #users = NO_USERS;
   /** First second that the next {@link sample} writes. */
   #next: number;
   /** First second that was written since the start. */
@@ -141,12 +141,12 @@ export class RecentRates {
       this.#before[verdict] = now;
       if (more > 0) for (const member of MEMBERS_OF[verdict] ?? []) rates[member] += more / seconds;
     }
-    const { answered, limited, unanswered } = this.#detector.userQueries;
-    rates.known_answered = (answered - this.#users.answered) / seconds;
-    rates.known_limited = (limited - this.#users.limited) / seconds;
-    const unansweredNow = (unanswered - this.#users.unanswered) / seconds;
-    rates.known_asked = rates.known_answered + rates.known_limited + unansweredNow;
-    this.#users = { answered, limited, unanswered };
+    const users = { ...this.#detector.userQueries };
+    const { answered, limited, unanswered } = usersSince(this.#users, users);
+    rates.known_asked = (answered + limited + unanswered) / seconds;
+    rates.known_answered = answered / seconds;
+    rates.known_limited = limited / seconds;
+    this.#users = users;
     return rates;
   }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Registry } from 'prom-client';
-import { inBackground } from '../background/index.ts';
+import { awaitedLater, inBackground } from '../background/index.ts';
 import type { Log } from '../logging/index.ts';
 import { SerialQueue } from '../serialQueue/index.ts';
 import { type Alert, alertOf, type Condition } from './alert.ts';
@@ -157,15 +157,10 @@ export class Alerts {
 
   /** Sends a test alert to each webhook once, without the queue. Concurrent calls share one test. */
   test(alert: Alert): Promise<readonly TestResult[]> {
-    this.#testing ??= this.#test(alert).then(
-      (results) => {
+    this.#testing ??= awaitedLater(
+      this.#test(alert).finally(() => {
         this.#testing = undefined;
-        return results;
-      },
-      (error: unknown) => {
-        this.#testing = undefined;
-        throw error;
-      },
+      }),
     );
     return this.#testing;
   }

@@ -121,7 +121,7 @@ interface NewChangesProps {
   readonly show: () => void;
 }
 
-/** Button that shows the changes since the list was read. They are not added by themselves, so that no row moves. */
+/** Button that shows changes made since the list was read. Without a click, no row is added, so that no row moves. */
 function NewChanges({ newestAt, isShown, show }: NewChangesProps) {
   const found = useSignal<ReadonlySet<string>>(new Set());
   useEffect(() => {

@@ -19,7 +19,7 @@ export function alertsHeadline({ webhooks, history }: Alerts): {
   readonly isWell: boolean;
 } {
   const not = (text: string) => ({ text, isWell: false });
-  if (webhooks.length === 0) return not('No webhook is configured: nobody is alerted.');
+  if (webhooks.length === 0) return not('No webhook is configured, so no alert is sent.');
   const failing = webhooks.flatMap(({ name, last_attempt: last }) => (last?.delivered === false ? name : []));
   if (failing.length > 0) return not(`${failing.join(', ')} did not accept the last alert.`);
   const open = openAlerts(history).map(({ kind, subject }) => `${kindText(kind)} (${subject})`);

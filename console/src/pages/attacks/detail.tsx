@@ -14,6 +14,7 @@ import { useLoaded } from '../../ui/useLoaded.ts';
 import { AttackGraph } from './attackGraph.tsx';
 import { Changes } from './changes.tsx';
 import { FLEET_MS } from './readPage.ts';
+import { SampleList } from './sampleList.tsx';
 import {
   attackDurationMs,
   detectionReasons,
@@ -129,19 +130,7 @@ function AttackReport({ attack }: { readonly attack: Attack }) {
           <summary>
             <h2>Sample names</h2>
           </summary>
-          <ul class="samples">
-            {attack.sampled_names.map(({ name, type, network }) => (
-              <li key={`${name} ${type} ${network}`}>
-                <code>
-                  <UntrustedText text={name} />
-                </code>{' '}
-                {type}{' '}
-                <span class="quiet">
-                  <UntrustedText text={network} />
-                </span>
-              </li>
-            ))}
-          </ul>
+          <SampleList queries={attack.sampled_names} />
         </details>
       )}
     </>

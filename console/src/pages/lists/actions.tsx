@@ -12,7 +12,7 @@ export interface ListButtonProps {
   /** Network or name. For a name that no list can contain, such as a pattern, no button is shown. */
   readonly value: string;
   readonly isName?: boolean;
-  /** Comment of the entry: where the user found the network or name. */
+  /** Comment of the entry: the table in which the user found the network or name. */
   readonly comment: string;
 }
 

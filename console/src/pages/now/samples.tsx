@@ -5,10 +5,10 @@ import type { Schemas } from '../../api/types.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { formatNumber, pluralOf } from '../../ui/quantity.tsx';
 import { Time } from '../../ui/time.tsx';
-import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
+import { SampleList } from '../attacks/sampleList.tsx';
 
-type Sampled = Schemas['SampledQueries'];
+type SampledSecond = Schemas['SampledQueries'];
 
 interface SamplesProps {
   /** Second since 1970 that the user picked in a graph. */
@@ -26,7 +26,10 @@ export function Samples({ at, hasSeconds }: SamplesProps) {
 }
 
 function SamplesOf({ at }: { readonly at: number }) {
-  const { loaded } = useLoaded(async (): Promise<Outcome<ApiResponse<Sampled>>> => readSamples(at), [at]);
+  const { loaded } = useLoaded(
+    async (): Promise<Outcome<ApiResponse<SampledSecond>>> => readSamples(at),
+    [at],
+  );
   const { value, failure } = loaded.value;
   return (
     <section class="samples-of" aria-live="polite">
@@ -34,12 +37,12 @@ function SamplesOf({ at }: { readonly at: number }) {
         Sample queries of <Time at={new Date(at * 1000).toISOString()} form="clock" />
       </h3>
       {failure && <ErrorBox failure={failure} />}
-      {value && <SampleList sampled={value.result} />}
+      {value && <Sampled sampled={value.result} />}
     </section>
   );
 }
 
-function SampleList({ sampled: { limited, queries } }: { readonly sampled: Sampled }) {
+function Sampled({ sampled: { limited, queries } }: { readonly sampled: SampledSecond }) {
   if (queries.length === 0)
     return (
       <p class="quiet">
@@ -52,19 +55,7 @@ function SampleList({ sampled: { limited, queries } }: { readonly sampled: Sampl
         {queries.length} of {formatNumber(limited)} {pluralOf(limited, 'query', 'queries')} that the guard
         limited, or would have:
       </p>
-      <ul class="samples">
-        {queries.map(({ name, type, network }) => (
-          <li key={`${name} ${type} ${network}`}>
-            <code>
-              <UntrustedText text={name} />
-            </code>{' '}
-            {type}{' '}
-            <span class="quiet">
-              <UntrustedText text={network} />
-            </span>
-          </li>
-        ))}
-      </ul>
+      <SampleList queries={queries} />
     </>
   );
 }

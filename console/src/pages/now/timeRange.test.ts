@@ -19,7 +19,7 @@ it('the URL selects a range, and a wrong one selects the last ten minutes', () =
     expect(rangeOf(wrong), wrong).toEqual(standard);
 });
 
-it('a period that was selected in a graph is part of the URL, beside other parameters', () => {
+it('a period selected in a graph is part of the URL, next to other parameters', () => {
   const query = withTimeRange(new URLSearchParams('name=a.test&range=1h'), [NOW - 90, NOW - 30]);
   expect(query).toBe('name=a.test&from=2026-11-27T03%3A10%3A30Z&to=2026-11-27T03%3A11%3A30Z');
   expect(rangeOf(query)).toEqual({ key: undefined, from: NOW - 90, to: NOW - 30, hasSeconds: true });

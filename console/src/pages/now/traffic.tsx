@@ -15,7 +15,7 @@ import { RANGES, type TimeRange, timeRangeOf, withTimeRange } from './timeRange.
 
 const MINUTE_S = 60;
 
-/** Graphs of users' queries and of all queries in the selected time range, with `beside` next to them. */
+/** Graphs of users' queries and of all queries in the selected time range. `beside` is shown next to them. */
 export function Traffic({ beside }: { readonly beside: ComponentChildren }) {
   const query = new URLSearchParams(useSearch());
   const [location] = useLocation();

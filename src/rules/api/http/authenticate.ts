@@ -47,7 +47,10 @@ export interface AuthenticatorDependencies {
   readonly sessions?: ConsoleSessions | undefined;
 }
 
-/** Authenticates requests by bearer token, or by a session of the console, which stands for its token. Accepts stored tokens, and configured ones, which have all permissions. */
+/**
+ * Authenticates requests by bearer token, or by a session of the console, which stands for its token. Accepts stored
+ * tokens, and configured ones, which have all permissions.
+ */
 export class Authenticator {
   readonly #tokens: TokenStore;
   readonly #uses: AuthenticatorDependencies['uses'];
