@@ -70,7 +70,7 @@ async function start(
   const standStill = (still: boolean): void => {
     // The id of a process that has ended may belong to another one.
     if (child.exitCode !== null || child.signalCode !== null) return;
-    for (const pid of familyOf(child.pid ?? 0)) process.kill(pid, still ? 'SIGSTOP' : 'SIGCONT');
+    for (const pid of familyOf(child.pid ?? 0)) signal(pid, still ? 'SIGSTOP' : 'SIGCONT');
   };
   const address = { host: LOOPBACK, port };
   if (!(await answers(zone, address, child))) {
@@ -93,12 +93,30 @@ async function start(
   };
 }
 
+/** Sends a signal to a process, unless it has ended: NSD ends its own processes at a reload. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
 /** Returns the ids of a process and of all its descendants; none if it has ended. */
 function familyOf(pid: number): number[] {
-  const file = `/proc/${pid}/task/${pid}/children`;
-  if (!existsSync(file)) return [];
-  const children = readFileSync(file, 'utf8').split(' ').filter(Boolean);
-  return [pid, ...children.flatMap((child) => familyOf(Number(child)))];
+  const children = childrenOf(pid);
+  return children === undefined ? [] : [pid, ...children.flatMap(familyOf)];
+}
+
+/** Undefined if the process has ended. */
+function childrenOf(pid: number): number[] | undefined {
+  try {
+    const ids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+    return ids.split(' ').filter(Boolean).map(Number);
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw error;
+  }
 }
 
 const NO_LIMIT = 'rrl-ratelimit: 0\n  rrl-whitelist-ratelimit: 0';
