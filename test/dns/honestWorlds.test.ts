@@ -1,4 +1,7 @@
-/** Honest traffic is not limited, at any sensitivity: docs/internals/dns-honest.md. */
+/**
+ * Honest traffic is not limited, at any sensitivity, without an attack and during attacks on its own zone and on
+ * another zone: docs/internals/dns-honest.md.
+ */
 import { expect, it } from 'vitest';
 import { SEARCH_MINUTES } from '../support/search.ts';
 import { faultsOfDay } from './honest/bounds.ts';
@@ -9,10 +12,7 @@ import { worlds } from './honest/worlds/index.ts';
 /** Combinations of sensitivities per world. A longer search (FLOODGATE_SEARCH_MINUTES) takes all 36. */
 const SAMPLE = 1;
 const timeout = (SEARCH_MINUTES + 10) * 60_000;
-/**
- * A longer search runs each world with both data planes here. A shorter one runs it with one of them here, and with the
- * other in `honestAttacked.test.ts`.
- */
+/** A longer search runs each world with both data planes, a shorter one with one of them. */
 const cases = dataPlanes.flatMap((dataPlane) =>
   worlds
     .map((world, index) => ({ world, index, dataPlane, name: world.name }))
@@ -20,7 +20,7 @@ const cases = dataPlanes.flatMap((dataPlane) =>
 );
 
 it.each(cases)(
-  '$dataPlane, $name: the queries of a day are not limited, also during attacks on another zone',
+  '$dataPlane, $name: the queries of a day are not limited, also during attacks',
   { timeout },
   ({ world, index, dataPlane }) => {
     const sample = sampleFor(index, SAMPLE);

@@ -34,9 +34,12 @@ export const floodOf = (zone: string, kind: number, { perSecond, from, to }: Flo
   }),
 });
 
+/** Delay after which floods begin in the middle between those without a delay. */
+export const BETWEEN_OTHERS = EVERY / 2;
+
 /** Returns floods that follow each other with hours between them. */
-export const attacksOn = (zone: string, kind: number): Attack[] =>
+export const attacksOn = (zone: string, kind: number, delay = 0): Attack[] =>
   RATES.map((perSecond, index) => {
-    const from = (index + 1) * EVERY;
+    const from = (index + 1) * EVERY + delay;
     return floodOf(zone, kind, { perSecond, from, to: from + LENGTH });
   });

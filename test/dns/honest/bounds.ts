@@ -1,6 +1,6 @@
 /** Bounds for honest worlds (docs/internals/dns-honest.md). */
 import { AnswerKind } from '../../../src/dns/protocol/index.ts';
-import { attacksOn, OTHER_ZONE } from './attacks.ts';
+import { type Attack, attacksOn, BETWEEN_OTHERS, OTHER_ZONE } from './attacks.ts';
 import { type Combination, nameOf } from './combinations.ts';
 import { DAY, type DataPlaneName, type World } from './flows.ts';
 import { Simulation } from './simulation.ts';
@@ -32,68 +32,63 @@ function mostLimited({ exception }: World, { profile_sensitivity }: Combination)
 const percent = (share: number): string => `${(100 * share).toFixed(3)} %`;
 const zonesOf = (world: World): string[] => [...new Set(world.flows.map(({ zone }) => zone))];
 
-/** Simulates a day without an attack on the world's own zone. Returns the bounds that do not hold, as texts. */
+/**
+ * Simulates a day with attacks on the world's own zone and on another zone, in turn. Returns the bounds that do not
+ * hold, as texts.
+ */
 export function faultsOfDay(world: World, combination: Combination, dataPlane: DataPlaneName): string[] {
-  const attacks = attacksOn(OTHER_ZONE, AnswerKind.nxdomain);
+  const ownAttacks = attacksOn(world.zone, world.inventedKind, BETWEEN_OTHERS);
+  const attacks = [...attacksOn(OTHER_ZONE, AnswerKind.nxdomain), ...ownAttacks];
   const simulation = new Simulation({ world, combination, attacks, dataPlane });
+  const passes = ownAttacks.map((attack) => passOf(simulation, world, attack));
   simulation.run(DAY);
-  return zonesOf(world).flatMap((zone) => {
-    const periods = zone === OTHER_ZONE ? (['quiet'] as const) : (['quiet', 'elsewhere'] as const);
-    return periods.flatMap((period) => {
-      const { limitedShare } = simulation.tally.of(zone, period);
-      const beforeRules = dataPlane === 'dnsdist' && period === 'elsewhere' ? MOST_LIMITED_BEFORE_RULES : 0;
-      const most = Math.max(beforeRules, mostLimited(world, combination));
-      if (limitedShare <= most) return [];
-      return [
-        `${nameOf(combination)} ${zone} ${period}: ${percent(limitedShare)} limited, at most ${percent(most)}`,
-      ];
-    });
-  });
+  const faults = [
+    ...zonesOf(world).flatMap((zone) => limitedFaults(simulation, zone, mostLimited(world, combination))),
+    ...ownFaults(simulation.tally.of(world.zone, 'here'), world, passes),
+  ];
+  return faults.map((fault) => `${nameOf(combination)} ${fault}`);
 }
 
-/** Simulates a day with attacks on the world's own zone. Returns the bounds that do not hold, as texts. */
-export function faultsUnderAttack(
-  world: World,
-  combination: Combination,
-  dataPlane: DataPlaneName,
-): string[] {
-  const attacks = attacksOn(world.zone, world.inventedKind);
-  const simulation = new Simulation({ world, combination, attacks, dataPlane });
-  const faults: string[] = [];
-  const say = (text: string) => faults.push(`${nameOf(combination)} ${world.zone} ${text}`);
-  const passes: Pass[] = [];
-  for (const { from, to, flow } of attacks) {
-    simulation.run(from);
-    const limitPerSecond = limitOf(simulation, world);
-    const before = { ...simulation.tally.of(world.zone, 'here') };
-    simulation.run(to);
-    const after = simulation.tally.of(world.zone, 'here');
-    const honestPerSecond = world.flows
-      .filter(({ zone }) => zone === world.zone)
-      .reduce((sum, { perSecond }) => sum + perSecond(from), 0);
-    const allPerSecond = flow.perSecond(from) + honestPerSecond;
-    passes.push({
-      least: TOLERANCE * Math.min(1, limitPerSecond / allPerSecond),
-      forwarded: (after.forwarded - before.forwarded) / Math.max(1, after.asked - before.asked),
-      floodPerSecond: flow.perSecond(from),
-    });
-  }
-  simulation.run(DAY);
-  const here = simulation.tally.of(world.zone, 'here');
-  if (world.isList) listFaults(here, passes).forEach(say);
-  else if (here.recurringLimitedShare > MOST_RECURRING_LIMITED)
-    say(
-      `under attack: ${percent(here.recurringLimitedShare)} of queries for recurring names limited, at most ` +
-        percent(MOST_RECURRING_LIMITED),
+/** Checks the queries of a zone outside of attacks and during attacks on other zones. */
+function limitedFaults({ tally, dataPlane }: Simulation, zone: string, most: number): string[] {
+  const mostElsewhere =
+    zone === OTHER_ZONE
+      ? MOST_LIMITED
+      : Math.max(dataPlane === 'dnsdist' ? MOST_LIMITED_BEFORE_RULES : 0, most);
+  const bounds = [['quiet', most] as const, ['elsewhere', mostElsewhere] as const];
+  return bounds
+    .map(([period, bound]) => ({ period, bound, share: tally.of(zone, period).limitedShare }))
+    .filter(({ share, bound }) => share > bound)
+    .map(
+      ({ period, bound, share }) => `${zone} ${period}: ${percent(share)} limited, at most ${percent(bound)}`,
     );
-  const most = mostLimited(world, combination);
-  const { limitedShare } = simulation.tally.of(world.zone, 'quiet');
-  if (limitedShare > most)
-    say(`outside of attacks on it: ${percent(limitedShare)} limited, at most ${percent(most)}`);
-  const elsewhere = simulation.tally.of(OTHER_ZONE, 'elsewhere');
-  if (elsewhere.limitedShare > MOST_LIMITED)
-    say(`under attack: ${percent(elsewhere.limitedShare)} limited in ${OTHER_ZONE}`);
-  return faults;
+}
+
+/** Checks the queries of the attacked zone during the attacks on it. */
+function ownFaults(here: Counts, { zone, isList }: World, passes: readonly Pass[]): string[] {
+  if (isList) return listFaults(here, passes).map((fault) => `${zone} ${fault}`);
+  const share = here.recurringLimitedShare;
+  if (share <= MOST_RECURRING_LIMITED) return [];
+  const most = percent(MOST_RECURRING_LIMITED);
+  return [`${zone} under attack: ${percent(share)} of queries for recurring names limited, at most ${most}`];
+}
+
+/** Runs a simulation until the end of an attack on the world's own zone. */
+function passOf(simulation: Simulation, world: World, { from, to, flow }: Attack): Pass {
+  simulation.run(from);
+  const limitPerSecond = limitOf(simulation, world);
+  const before = { ...simulation.tally.of(world.zone, 'here') };
+  simulation.run(to);
+  const after = simulation.tally.of(world.zone, 'here');
+  const honestPerSecond = world.flows
+    .filter(({ zone }) => zone === world.zone)
+    .reduce((sum, { perSecond }) => sum + perSecond(from), 0);
+  const allPerSecond = flow.perSecond(from) + honestPerSecond;
+  return {
+    least: TOLERANCE * Math.min(1, limitPerSecond / allPerSecond),
+    forwarded: (after.forwarded - before.forwarded) / Math.max(1, after.asked - before.asked),
+    floodPerSecond: flow.perSecond(from),
+  };
 }
 
 /** Share of honest queries that pass one flood. */

@@ -119,6 +119,10 @@ export class Simulation {
     this.detector.setRule({ ...RULE, ...combination }, this.nowMs);
   }
 
+  get dataPlane(): DataPlaneName {
+    return this.#options.dataPlane;
+  }
+
   get nowMs(): number {
     return this.#options.startMs + (this.second + HOUR) * SECOND_MS;
   }
