@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterAll } from 'vitest';
+import './equalBytes.ts';
 import { endAbandoned, isHost } from './runHosted.ts';
 
 /** Exits when vitest is killed. Without this, processes started by tests would keep the worker running. */
