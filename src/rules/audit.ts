@@ -64,6 +64,8 @@ export type AuditEntry = RuleChange | ListChange | ZoneChange | ZoneForgotten | 
 export interface AuditFilter {
   /** If set, only changes of this account's rules, lists and zone policies match. */
   readonly account?: string | undefined;
+  /** Whether all changes of tokens match too, whatever the account. */
+  readonly withTokens?: boolean;
   readonly rule?: string | undefined;
   /** Earliest time of matching entries, inclusive, in the format of `formatTimestamp`. `until` is the latest time. */
   readonly since?: string | undefined;

@@ -324,6 +324,15 @@ export function ruleStoreContract(engine: Engine): void {
         expect(await ids({})).toEqual([first.id, second.id, third.id, 'token']);
         expect(await ids({}, true)).toEqual(['token', third.id, second.id, first.id]);
         expect(await ids({ account: 'a' })).toEqual([first.id, third.id]);
+        const withTokens = { account: 'a', withTokens: true };
+        expect(await ids(withTokens)).toEqual([first.id, third.id, 'token']);
+        expect(await ids(withTokens, true)).toEqual(['token', third.id, first.id]);
+        expect(await ids({ ...withTokens, rule: first.id })).toEqual([first.id]);
+        const page = await audit.page(withTokens, { limit: 2 });
+        expect(page.entries.map(({ action }) => action)).toEqual(['token.create', 'rule.create']);
+        expect((await audit.page(withTokens, { limit: 2, from: page.next })).entries).toMatchObject([
+          { rule: first.id },
+        ]);
         expect(await ids({ rule: second.id })).toEqual([second.id]);
         expect(await ids({ since: second.created_on })).toEqual([second.id, third.id, 'token']);
         expect(await ids({ until: second.created_on })).toEqual([first.id, second.id]);

@@ -158,6 +158,42 @@ it('keys API requires a token for all accounts with a keys permission', async ()
   expect((await api('GET', '/gateway', { token: account })).status).toBe(200);
 });
 
+it('keys API adds changes of keys to the audit of tokens for all accounts that may list keys', async () => {
+  const made = await api('POST', '/user/tokens', {
+    body: { label: 'root', all_accounts: true, permissions: ['dns_protection:audit', 'keys:write'] },
+  });
+  const { id: by, value: root } = made.json.result;
+  const { id } = (await api('POST', KEYS, { token: root, body: { name: 'seen', methods: ['eth_chainId'] } }))
+    .json.result;
+  await api('DELETE', `${KEYS}/${id}`, { token: root });
+  const path = '/accounts/a/network/advanced_dns_protection/configs/dns_protection/audit';
+  const read = async (secret: string, query = '') =>
+    (await api('GET', `${path}${query}`, { token: secret })).json;
+  const common = { by, label: 'root', from: '127.0.0.1', key: id, at: expect.any(String) };
+  const settings = { name: 'seen', methods: ['eth_chainId'] };
+  const changes = [
+    { ...common, action: 'key.revoke', before: settings },
+    { ...common, action: 'key.create', after: settings },
+  ];
+  expect((await read(root)).result.slice(0, 2)).toEqual(changes);
+  expect((await read(await token(['dns_protection:audit']))).result).toEqual([]);
+  // Page by page, with the changes of tokens, and without a gap.
+  const all = await token(['dns_protection:audit', 'keys:read', 'tokens:read']);
+  const [newest, ...rest] = (await read(all)).result;
+  expect(newest).toMatchObject({ action: 'token.create' });
+  const seen = [];
+  let page = await read(all, '?per_page=1');
+  seen.push(...page.result);
+  while (page.result_info.cursor) {
+    page = await read(all, `?per_page=1&cursor=${page.result_info.cursor}`);
+    seen.push(...page.result);
+  }
+  expect(seen).toEqual([newest, ...rest]);
+  const since = encodeURIComponent(rest[0].at);
+  expect((await read(all, `?since=${since}&until=${since}`)).result).toEqual([rest[0]]);
+  expect((await read(all, '?since=2099-01-01T00:00:00Z')).result).toEqual([]);
+});
+
 it('keys API reports every fault, creates one key per Idempotency-Key and shows a key once', async () => {
   const faults = async (body: unknown) => {
     const { status, json } = await api('POST', KEYS, { body });

@@ -27,7 +27,7 @@ describe('GET …/audit', () => {
     const path = `${rulesPath('a')}/${rule.id}`;
     await call(server, { method: 'DELETE', path, token: writer.token, headers });
     const common = { by: writer.id, label: 'pipeline', from: '192.0.2.7', account: 'a', rule: rule.id };
-    const { json } = await call(server, { path: auditPath('a') });
+    const { json } = await call(server, { path: auditPath('a', `?rule_id=${rule.id}`) });
     expect(json.result).toEqual([
       { ...common, at: expect.any(String), action: 'rule.delete', before: rule },
       { ...common, at: rule.created_on, action: 'rule.create', after: rule },
@@ -58,7 +58,9 @@ describe('GET …/audit', () => {
     const made = [];
     for (let index = 0; index < 5; index++) made.push(await create(index === 2 ? 'other' : 'd'));
     const mine = made.filter((_, index) => index !== 2);
-    const read = async (query: string) => (await call(server, { path: auditPath('d', query) })).json;
+    const { token: secret } = await token('--account', 'd', '--permission', 'audit');
+    const read = async (query: string) =>
+      (await call(server, { path: auditPath('d', query), token: secret })).json;
     const ids = async (query: string) => (await read(query)).result.map(({ rule }: { rule: string }) => rule);
     const newestFirst = mine.map(({ id }) => id).reverse();
     expect(await ids('')).toEqual(newestFirst);
@@ -72,6 +74,34 @@ describe('GET …/audit', () => {
     expect(await ids(`?since=${second}&until=${second}`)).toEqual([mine[1].id]);
     expect(await ids(`?rule_id=${mine[0].id.toUpperCase()}`)).toEqual([mine[0].id]);
     expect(await ids('?since=2099-01-01T00:00:00Z')).toEqual([]);
+  });
+
+  it('contains changes of tokens that the caller may list', async () => {
+    const lead = await token('--account', 'e', '--permission', 'audit', 'tokens:write', '--label', 'lead');
+    const auditor = await token('--account', 'e', '--permission', 'audit');
+    const other = await token('--account', 'f');
+    const body = { label: 'ci', accounts: ['e'], permissions: ['tokens:read'] };
+    const request = { method: 'POST', path: '/user/tokens', token: lead.token, body };
+    const made = (await call(server, request)).json.result;
+    await call(server, { method: 'DELETE', path: `/user/tokens/${made.id}`, token: lead.token });
+    const read = async (token: string) => (await call(server, { path: auditPath('e'), token })).json.result;
+    const created = {
+      ...{ label: 'ci', all_accounts: false, accounts: ['e'], permissions: ['tokens:read'] },
+      ...{ created_on: made.created_on, created_by: lead.id },
+    };
+    const by = { by: lead.id, label: 'lead', from: '127.0.0.1', token: made.id };
+    const changes = await read(lead.token);
+    expect(changes).toEqual([
+      {
+        ...{ ...by, at: expect.any(String), action: 'token.revoke', before: created },
+        after: { ...created, revoked_on: expect.any(String) },
+      },
+      { ...by, at: made.created_on, action: 'token.create', after: created },
+      expect.objectContaining({ action: 'token.create', token: auditor.id }),
+      expect.objectContaining({ from: 'local', action: 'token.create', token: lead.id }),
+    ]);
+    expect(JSON.stringify(changes)).not.toMatch(new RegExp(`hash|${other.id}|${made.value}`));
+    expect(await read(auditor.token)).toEqual([]);
   });
 
   it.each([

@@ -1,5 +1,5 @@
 /** Calls that list, create and revoke tokens of the rules API and API keys of the gateway. */
-import { type ApiRequest, type ApiResponse, call } from './client.ts';
+import { type ApiRequest, type ApiResponse, call, callPages } from './client.ts';
 import type { Outcome } from './failure.ts';
 import type { Schemas } from './types.ts';
 
@@ -10,23 +10,10 @@ export type GatewayKeyCreation = Schemas['GatewayKeyCreation'];
 /** A new token or key with its secret (`value`). Only the response to the creation contains the secret. */
 export type WithSecret<T> = T & { readonly value: string };
 
-/** Lists are read in pages of 1,000 entries, up to 10,000 entries. */
 const PER_PAGE = 1_000;
-const MAX_PAGES = 10;
 
-async function all<T>(path: string): Promise<Outcome<readonly T[]>> {
-  const found: T[] = [];
-  for (let page = 1; page <= MAX_PAGES; page++) {
-    const answer = await call<readonly T[]>({ path, query: { page, per_page: PER_PAGE } });
-    if ('failure' in answer) return answer;
-    found.push(...answer.value.result);
-    if (page >= (answer.value.info.total_pages ?? 1)) break;
-  }
-  return { value: found };
-}
-
-export const listTokens = (): Promise<Outcome<readonly ApiToken[]>> => all('/user/tokens');
-export const listKeys = (): Promise<Outcome<readonly GatewayKey[]>> => all('/gateway/keys');
+export const listTokens = (): Promise<Outcome<readonly ApiToken[]>> => callPages('/user/tokens', PER_PAGE);
+export const listKeys = (): Promise<Outcome<readonly GatewayKey[]>> => callPages('/gateway/keys', PER_PAGE);
 
 /** Returns a request that creates a token or key. A retry with the same body and `retryKey` creates no second one. */
 const creation = (path: string, body: object, retryKey: string): ApiRequest => ({

@@ -3,7 +3,7 @@ import { type ApiResponse, call, pathOf } from './client.ts';
 import type { Outcome } from './failure.ts';
 import type { Schemas } from './types.ts';
 
-/** A change of a rule, a list entry or a zone policy, or a request to forget a zone. */
+/** A change of a rule, list entry, zone policy, token or API key, or a request to forget a zone. */
 export type Change = Schemas['AuditAnswer']['result'][number];
 
 export interface AuditQuery {

@@ -65,6 +65,20 @@ export async function call<T>(request: ApiRequest): Promise<Outcome<ApiResponse<
   return { value: { result, etag, messages: messages.map(({ message }) => message), info } };
 }
 
+const MAX_PAGES = 10;
+
+/** Reads a list with page numbers: its first ten pages. */
+export async function callPages<T>(path: string, perPage: number): Promise<Outcome<readonly T[]>> {
+  const found: T[] = [];
+  for (let page = 1; page <= MAX_PAGES; page++) {
+    const answer = await call<readonly T[]>({ path, query: { page, per_page: perPage } });
+    if ('failure' in answer) return answer;
+    found.push(...answer.value.result);
+    if (page >= (answer.value.info.total_pages ?? 1)) break;
+  }
+  return { value: found };
+}
+
 const httpRequestOf = (request: ApiRequest): HttpRequest => ({
   method: request.method ?? 'GET',
   url: urlOf(request),

@@ -1,5 +1,5 @@
 import { account } from '../session.ts';
-import { type ApiRequest, type ApiResponse, call, pathOf } from './client.ts';
+import { type ApiRequest, type ApiResponse, call, callPages, pathOf } from './client.ts';
 import type { Outcome } from './failure.ts';
 import type { Attack, AttackSummary, FleetInstance, Schemas } from './types.ts';
 
@@ -29,6 +29,12 @@ const attacksCall = ({ page = 1, since, until }: AttackQuery): ApiRequest => ({
 });
 export const listAttacks = (query: AttackQuery): Promise<Outcome<ApiResponse<readonly AttackSummary[]>>> =>
   call(attacksCall(query));
+
+/** Maximum number of attacks per request. */
+const MAX_ATTACKS_PER_PAGE = 100;
+/** Returns the newest 1,000 attacks. */
+export const listAllAttacks = (): Promise<Outcome<readonly AttackSummary[]>> =>
+  callPages(`${guardPath()}/attacks`, MAX_ATTACKS_PER_PAGE);
 
 export const attackCall = (id: string): ApiRequest => ({ path: guardPath() + pathOf`/attacks/${id}` });
 export const readAttack = (id: string): Promise<Outcome<ApiResponse<Attack>>> => call(attackCall(id));

@@ -1155,6 +1155,132 @@ export interface components {
             /** @enum {string} */
             action: "zone.forget";
         };
+        TokenChange: {
+            /**
+             * Format: date-time
+             * @description Time of the change, unique among all changes.
+             */
+            at: string;
+            /** @description Id of the token, `configured:` and 16 hex digits for the server’s own token, or `cli:` and a user name for a command. */
+            by: string;
+            /** @description Label of the token. */
+            label?: string;
+            /** @description Address of the client; `local` for a command on the same machine. */
+            from: string;
+            /** @description Id of the token. */
+            token: string;
+            /** @enum {string} */
+            action: "token.create" | "token.revoke";
+            before?: {
+                /** @description Purpose of the token. */
+                label: string;
+                all_accounts: boolean;
+                /** @description Empty if the token is for all accounts. */
+                accounts: string[];
+                permissions: ("dns_protection:read" | "dns_protection:write" | "dns_protection:audit" | "tokens:read" | "tokens:write" | "nodes:read" | "nodes:write" | "health:read" | "keys:read" | "keys:write")[];
+                /** Format: date-time */
+                created_on: string;
+                /** @description Id of a token, `configured:` and 16 hex digits for the server’s own token, or `cli:` and a user name. */
+                created_by?: string;
+                /**
+                 * Format: date-time
+                 * @description Expiry; omitted if the token never expires.
+                 */
+                expires_on?: string;
+                /**
+                 * Format: date-time
+                 * @description Time of revocation.
+                 */
+                revoked_on?: string;
+            };
+            after?: {
+                /** @description Purpose of the token. */
+                label: string;
+                all_accounts: boolean;
+                /** @description Empty if the token is for all accounts. */
+                accounts: string[];
+                permissions: ("dns_protection:read" | "dns_protection:write" | "dns_protection:audit" | "tokens:read" | "tokens:write" | "nodes:read" | "nodes:write" | "health:read" | "keys:read" | "keys:write")[];
+                /** Format: date-time */
+                created_on: string;
+                /** @description Id of a token, `configured:` and 16 hex digits for the server’s own token, or `cli:` and a user name. */
+                created_by?: string;
+                /**
+                 * Format: date-time
+                 * @description Expiry; omitted if the token never expires.
+                 */
+                expires_on?: string;
+                /**
+                 * Format: date-time
+                 * @description Time of revocation.
+                 */
+                revoked_on?: string;
+            };
+        };
+        KeyChange: {
+            /**
+             * Format: date-time
+             * @description Time of the change, unique among all changes.
+             */
+            at: string;
+            /** @description Id of the token, `configured:` and 16 hex digits for the server’s own token, or `cli:` and a user name for a command. */
+            by: string;
+            /** @description Label of the token. */
+            label?: string;
+            /** @description Address of the client; `local` for a command on the same machine. */
+            from: string;
+            /** @description Id of the API key. */
+            key: string;
+            /** @enum {string} */
+            action: "key.create" | "key.revoke";
+            before?: {
+                /** @description Name of the key, 1 to 64 visible characters. */
+                name: string;
+                /** @description Maximum calls per second. Default: unlimited. */
+                rate_per_second?: number;
+                /** @description Methods that the key may call. Default: all methods. */
+                methods?: string[];
+                /** @description Limits of calls with the key, higher or lower than `gateway.limits`. Default: `gateway.limits`. */
+                limits?: {
+                    /** @description Maximum blocks of `trace_filter`. */
+                    trace_filter_blocks?: number;
+                    /** @description Maximum `count` of `trace_filter`. */
+                    trace_filter_count?: number;
+                    /** @description Maximum blocks of `eth_getLogs`. */
+                    logs_blocks?: number;
+                    /** @description Maximum blocks of `eth_feeHistory`. */
+                    fee_history_blocks?: number;
+                };
+                /**
+                 * Format: date-time
+                 * @description Expiry. Default: never.
+                 */
+                expires_on?: string;
+            };
+            after?: {
+                /** @description Name of the key, 1 to 64 visible characters. */
+                name: string;
+                /** @description Maximum calls per second. Default: unlimited. */
+                rate_per_second?: number;
+                /** @description Methods that the key may call. Default: all methods. */
+                methods?: string[];
+                /** @description Limits of calls with the key, higher or lower than `gateway.limits`. Default: `gateway.limits`. */
+                limits?: {
+                    /** @description Maximum blocks of `trace_filter`. */
+                    trace_filter_blocks?: number;
+                    /** @description Maximum `count` of `trace_filter`. */
+                    trace_filter_count?: number;
+                    /** @description Maximum blocks of `eth_getLogs`. */
+                    logs_blocks?: number;
+                    /** @description Maximum blocks of `eth_feeHistory`. */
+                    fee_history_blocks?: number;
+                };
+                /**
+                 * Format: date-time
+                 * @description Expiry. Default: never.
+                 */
+                expires_on?: string;
+            };
+        };
         CursorInfo: {
             per_page: number;
             /** @description Changes on this page. */
@@ -1163,7 +1289,7 @@ export interface components {
             cursor?: string;
         };
         AuditAnswer: {
-            result: (components["schemas"]["RuleChange"] | components["schemas"]["ListChange"] | components["schemas"]["ZoneChange"] | components["schemas"]["ZoneForgotten"])[];
+            result: (components["schemas"]["RuleChange"] | components["schemas"]["ListChange"] | components["schemas"]["ZoneChange"] | components["schemas"]["ZoneForgotten"] | components["schemas"]["TokenChange"] | components["schemas"]["KeyChange"])[];
             result_info: components["schemas"]["CursorInfo"];
             /** @description Always true. */
             success: boolean;
@@ -1208,10 +1334,10 @@ export interface components {
         ApiToken: {
             /** @description 32 hex digits. Identifies the token in the audit log; not secret. */
             id: string;
-            /** @description Purpose of the token. */
-            label: string;
             /** @enum {string} */
             status: "active" | "expired" | "revoked";
+            /** @description Purpose of the token. */
+            label: string;
             all_accounts: boolean;
             /** @description Empty if the token is for all accounts. */
             accounts: string[];
@@ -1245,10 +1371,10 @@ export interface components {
         CreatedApiToken: {
             /** @description 32 hex digits. Identifies the token in the audit log; not secret. */
             id: string;
-            /** @description Purpose of the token. */
-            label: string;
             /** @enum {string} */
             status: "active" | "expired" | "revoked";
+            /** @description Purpose of the token. */
+            label: string;
             all_accounts: boolean;
             /** @description Empty if the token is for all accounts. */
             accounts: string[];

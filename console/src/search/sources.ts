@@ -1,12 +1,14 @@
 import type { Outcome } from '../api/failure.ts';
 import { gateway } from '../api/gateway.ts';
-import { listAttacks } from '../api/guard.ts';
+import { listAllAttacks } from '../api/guard.ts';
+import { listEntries } from '../api/lists.ts';
 import { listRules } from '../api/rules.ts';
 import { listAssessments, listPolicies } from '../api/zones.ts';
 import { isKeyListOpen } from '../keyboard.ts';
 import { ruleInForceId } from '../live.ts';
 import { zonesText } from '../pages/attacks/texts.ts';
 import { visiblePages } from '../pages/index.ts';
+import { entryValue, listNames, listTexts } from '../pages/lists/entries.ts';
 import { settingTitles } from '../pages/rules/settings.tsx';
 import { scopeText } from '../pages/rules/texts.ts';
 import { linkTo, subjectOf } from '../pages/traces/traceUrl.ts';
@@ -48,8 +50,16 @@ export async function readObjects(): Promise<readonly Hit[]> {
         open: `/zones?text=${encodeURIComponent(zone)}`,
       })),
     ),
-    hitsOf(listAttacks({}), ({ result }) =>
-      result.map((attack) => ({
+    ...listNames.map((list) =>
+      hitsOf(listEntries(list), ({ result }) =>
+        result.map((entry) => ({
+          ...{ kind: 'List entry', title: entryValue(entry), open: `/lists/${list}/${entry.id}` },
+          note: `${listTexts[list].past}${entry.comment && `, ${entry.comment}`}`,
+        })),
+      ),
+    ),
+    hitsOf(listAllAttacks(), (attacks) =>
+      attacks.map((attack) => ({
         ...{ kind: 'Attack', title: zonesText(attack, ZONES_NAMED), open: `/attacks/${attack.id}` },
         note: `${attack.state}, ${attack.started_on.slice(0, 16).replace('T', ' ')} UTC, ${attack.id}`,
       })),

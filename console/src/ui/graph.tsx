@@ -1,9 +1,9 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { csvOf, saveFile } from './csv.ts';
 import { timeText } from './graph/axisTime.ts';
 import { Plot, type PlotData, type Series } from './graph/plot.ts';
 import { formatNumber } from './quantity.tsx';
+import { SaveCsv } from './saveCsv.tsx';
 import { type Column, Table } from './table.tsx';
 
 export type { Series } from './graph/plot.ts';
@@ -151,14 +151,6 @@ function Data({ graph }: { readonly graph: GraphProps }) {
   const { label, times, series } = graph;
   const rows = (): DataRow[] =>
     times.map((at, i) => ({ at, values: series.map(({ values }) => values[i] ?? null) })).reverse();
-  const save = () =>
-    saveFile(
-      `${label.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}.csv`,
-      csvOf([
-        ['time (UTC)', ...series.map(({ title }) => title)],
-        ...rows().map(({ at, values }) => [new Date(at * 1000).toISOString(), ...values]),
-      ]),
-    );
   const columns: Column<DataRow>[] = [
     { title: 'Time', cell: ({ at }) => timeText(at, spanOf(graph)) },
     ...series.map(
@@ -181,9 +173,13 @@ function Data({ graph }: { readonly graph: GraphProps }) {
         >
           {table.value === undefined ? 'Show as table' : 'Hide table'}
         </button>
-        <button type="button" class="copy" onClick={save}>
-          Save as CSV
-        </button>
+        <SaveCsv
+          name={label.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}
+          rows={() => [
+            ['time (UTC)', ...series.map(({ title }) => title)],
+            ...rows().map(({ at, values }) => [new Date(at * 1000).toISOString(), ...values]),
+          ]}
+        />
       </div>
       {table.value && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard

@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import type { GatewayKeyChange } from '../../rules/api/index.ts';
 import {
   type AccessEntry,
   type AuditEntry,
@@ -8,7 +9,6 @@ import {
   type ZonePolicy,
   zonePolicyChanges,
 } from '../../rules/index.ts';
-import { OperatorError } from '../operatorError.ts';
 import { print } from '../output/print.ts';
 import { addApiFlags, OperatorApi } from './access/overApi.ts';
 import { addRulesStoreFlags, withStorage } from './access/tokenStorage.ts';
@@ -35,9 +35,13 @@ export function registerAudit(program: Command): void {
   const audit = program
     .command('audit')
     .description(
-      'show changes of rules, access lists, zone policies and tokens, and forgotten zones: time, actor, source address, old and new values',
+      'show changes of rules, access lists, zone policies, tokens and (with --url) API keys, and forgotten zones: time, actor, source address, old and new values',
     )
-    .option('--account <id>', 'only rules, lists and zone policies of this account', readAccountId)
+    .option(
+      '--account <id>',
+      'only rules, lists and zone policies of this account; with --url: default as in `floodgate rules`',
+      readAccountId,
+    )
     .option('--rule <id>', 'only this rule', readRuleId)
     .option(
       '--since <when>',
@@ -77,6 +81,13 @@ async function showAudit(options: AuditOptions, command: Command): Promise<void>
   });
 }
 
+/** The API also returns changes of API keys. */
+type Entry = AuditEntry | (Omit<GatewayKeyChange, 'before' | 'after'> & Subject);
+interface Subject {
+  readonly before: { readonly name: string } | null;
+  readonly after: { readonly name: string } | null;
+}
+
 interface Shown {
   readonly filter: AuditFilter;
   readonly limit: number;
@@ -85,27 +96,23 @@ interface Shown {
 
 /** Shows the audit of an account over the rules API, which omits states that do not exist. */
 async function showApiAudit(api: OperatorApi, { filter, limit, isJson }: Shown): Promise<void> {
-  const { account, rule, since, until } = filter;
-  if (account === undefined)
-    throw new OperatorError(
-      'With --url, the account is needed: use --account ID. The API returns the audit of one account',
-    );
+  const { account = await api.account(), rule, since, until } = filter;
   const query = new URLSearchParams({ per_page: String(Math.min(limit, PAGE_SIZE)) });
   for (const [name, value] of Object.entries({ rule_id: rule, since, until }))
     if (value !== undefined) query.set(name, value);
-  const entries: AuditEntry[] = [];
+  const entries: Entry[] = [];
   for (;;) {
     const page = await api.get<readonly object[]>(
       `/accounts/${account}/network/advanced_dns_protection/configs/dns_protection/audit?${query}`,
     );
-    entries.push(...page.result.map((entry) => ({ before: null, after: null, ...entry }) as AuditEntry));
+    entries.push(...page.result.map((entry) => ({ before: null, after: null, ...entry }) as Entry));
     if (page.cursor === undefined || entries.length >= limit) break;
     query.set('cursor', page.cursor);
   }
   await printEntries(entries.slice(0, limit).reverse(), isJson);
 }
 
-async function printEntries(entries: readonly AuditEntry[], isJson: boolean): Promise<void> {
+async function printEntries(entries: readonly Entry[], isJson: boolean): Promise<void> {
   if (isJson) for (const entry of entries) await print(JSON.stringify(entry));
   else
     await print(
@@ -113,7 +120,7 @@ async function printEntries(entries: readonly AuditEntry[], isJson: boolean): Pr
     );
 }
 
-function rowOf(entry: AuditEntry): string[] {
+function rowOf(entry: Entry): string[] {
   const when = entry.at.slice(0, 23).replace('T', ' ');
   const who = entry.label === undefined ? entry.by : `${entry.by} (${entry.label})`;
   const start = [when, who, entry.from, entry.action];
@@ -122,6 +129,7 @@ function rowOf(entry: AuditEntry): string[] {
   if (entry.action === 'zone.forget') return [...start, entry.account, entry.policy, entry.zone];
   if ('zone' in entry)
     return [...start, entry.account, entry.policy, policyChangeOf(entry.zone, entry.before, entry.after)];
+  if ('key' in entry) return [...start, '', entry.key, (entry.after ?? entry.before)?.name ?? ''];
   if (!('rule' in entry)) return [...start, '', entry.token, entry.after?.label ?? ''];
   return [...start, entry.account, entry.rule, changeOf(entry.before, entry.after)];
 }

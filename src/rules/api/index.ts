@@ -4,6 +4,7 @@ export type { GatewayKeyLimits } from './document/keySchemas.ts';
 export type { AttackPageRequest, GuardReports } from './handlers/guardHandlers.ts';
 export type {
   CreatedKey,
+  GatewayKeyChange,
   GatewayKeys,
   GatewayKeyView,
   KeyCreation,

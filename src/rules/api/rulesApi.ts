@@ -114,7 +114,7 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     keys: keys && keyHandlers(keys, seeds),
     live: liveHandler(live, authenticator),
     lists: accessListHandlers(lists),
-    audit: auditHandler(audit, format),
+    audit: auditHandler({ audit, tokens, keys, format }),
     guard:
       guard &&
       guardHandlers(guard, {

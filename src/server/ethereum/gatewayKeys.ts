@@ -14,12 +14,13 @@ import {
 import type { LastUsedTracker } from '../../platform/lastUses/index.ts';
 import type {
   CreatedKey,
+  GatewayKeyChange,
   GatewayKeyLimits,
   GatewayKeys,
   GatewayKeyView,
   KeyCreation,
 } from '../../rules/api/index.ts';
-import { TooManyEntries } from '../../rules/index.ts';
+import { TooManyEntries, timestampOfMillis } from '../../rules/index.ts';
 import { type Counts, type ReadMetrics, sumByLabels } from '../health/metricSums.ts';
 
 export interface GatewayKeysDependencies {
@@ -43,6 +44,7 @@ export function gatewayKeys(
   return {
     methods,
     gateway: () => ({ networks: networks(), needs_key: needsKey(keys) }),
+    changes: () => keys.list().flatMap(changesOf),
     async list() {
       return keys.list().map(await shower());
     },
@@ -110,18 +112,38 @@ const limitsView = (limits: Partial<CallLimits>): GatewayKeyLimits =>
     LIMITS.flatMap(([limit, name]) => (limits[limit] === undefined ? [] : [[name, limits[limit]]])),
   );
 
+const settingsView = ({ name, ratePerSecond, methods, limits, expiresOn }: ApiKey): object => ({
+  name,
+  ...(ratePerSecond !== undefined && { rate_per_second: ratePerSecond }),
+  ...(methods && { methods }),
+  ...(limits && { limits: limitsView(limits) }),
+  ...(expiresOn !== undefined && { expires_on: expiresOn }),
+});
+
+function changesOf(key: ApiKey): readonly GatewayKeyChange[] {
+  const settings = settingsView(key);
+  const change = (at: string, by = '', from = 'local') => ({
+    ...{ at: timestampOfMillis(Date.parse(at)), by, from, key: key.id },
+  });
+  return [
+    { ...change(key.createdOn, key.createdBy, key.createdFrom), action: 'key.create', after: settings },
+    ...(key.revokedOn === undefined
+      ? []
+      : [
+          {
+            ...change(key.revokedOn, key.revokedBy, key.revokedFrom),
+            ...({ action: 'key.revoke', before: settings } as const),
+          },
+        ]),
+  ];
+}
+
 function view(key: ApiKey, usedOn: string | undefined, calls: Counts): GatewayKeyView {
   const of = (outcome: string): number => calls[`${key.id} ${outcome}`] ?? 0;
   return {
     id: key.id,
-    ...{
-      status: key.revokedOn !== undefined ? 'revoked' : isGood(key) ? 'active' : 'expired',
-      name: key.name,
-    },
-    ...(key.ratePerSecond !== undefined && { rate_per_second: key.ratePerSecond }),
-    ...(key.methods && { methods: key.methods }),
-    ...(key.limits && { limits: limitsView(key.limits) }),
-    ...(key.expiresOn !== undefined && { expires_on: key.expiresOn }),
+    status: key.revokedOn !== undefined ? 'revoked' : isGood(key) ? 'active' : 'expired',
+    ...settingsView(key),
     created_on: key.createdOn,
     ...(key.createdBy !== undefined && { created_by: key.createdBy }),
     ...(key.createdFrom !== undefined && { created_from: key.createdFrom }),

@@ -5,14 +5,13 @@ import { useSearch } from 'wouter-preact';
 import type { Change } from '../../api/audit.ts';
 import { live } from '../../live.ts';
 import { changeQuery } from '../../navigate.ts';
-import { account } from '../../session.ts';
+import { account, may } from '../../session.ts';
 import { Choice } from '../../ui/choice.tsx';
-import { Copy } from '../../ui/copy.tsx';
-import { csvOf } from '../../ui/csv.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Link } from '../../ui/link.tsx';
 import { pluralOf } from '../../ui/quantity.tsx';
+import { SaveCsv } from '../../ui/saveCsv.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { TextInput } from '../../ui/textInput.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -67,9 +66,10 @@ export function Activity() {
               show={again}
             />
           )}
-          <Copy
-            text={() => csvOf([CSV_HEADINGS, ...(value?.changes ?? []).map(csvRowOf)])}
-            label="Copy as CSV"
+          <SaveCsv
+            name="activity"
+            rows={() => [CSV_HEADINGS, ...(value?.changes ?? []).map(csvRowOf)]}
+            isEmpty={!value?.changes.length}
           />
         </div>
       </div>
@@ -83,7 +83,8 @@ export function Activity() {
       )}
       {value?.changes.length === 0 && !isFiltered && (
         <EmptyState title="No changes yet" lines={`floodgate audit --account ${account.value}`}>
-          Every change of a rule, an access list or a zone policy is listed here, with its author. In a shell:
+          Every change of a rule, an access list, a zone policy, a token or an API key is listed here, with
+          its author. In a shell:
         </EmptyState>
       )}
       {value !== undefined && value.changes.length > 0 && (
@@ -91,7 +92,7 @@ export function Activity() {
           caption="Changes, newest first"
           columns={columns}
           rows={value.changes}
-          keyOf={({ at }) => at}
+          keyOf={({ at, action }) => `${at} ${action}`}
         />
       )}
       {value !== undefined && (cursor !== undefined || value.next !== undefined) && (
@@ -108,9 +109,12 @@ export function Activity() {
           </button>
         </nav>
       )}
-      <p class="quiet">
-        Changes of tokens are shown by <code>floodgate audit</code>.
-      </p>
+      {!(may('tokens:read') && may('keys:read')) && (
+        <p class="quiet">
+          Changes of tokens are shown to tokens with <code>tokens:read</code>, changes of API keys with{' '}
+          <code>keys:read</code>.
+        </p>
+      )}
     </div>
   );
 }

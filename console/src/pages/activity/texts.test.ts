@@ -36,6 +36,25 @@ it('a forgotten zone and a deleted entry have a subject', () => {
   );
 });
 
+it('tokens and API keys have a subject and readable values', () => {
+  const token = {
+    ...{ label: 'ci', all_accounts: false, accounts: ['a', 'b'], created_on: '1' },
+    permissions: ['tokens:read' as const],
+  };
+  const of = { ...base, token: '8f3e21ab-0000' };
+  const after = { ...token, revoked_on: '2' };
+  const revoked: Change = { ...of, action: 'token.revoke', before: token, after };
+  expect(subjectOf(revoked)).toBe('token ci');
+  expect(differencesOf(revoked)).toEqual([{ name: 'revoked_on', before: undefined, after: '2' }]);
+  const created: Change = { ...of, action: 'token.create', after: { ...token, label: '' } };
+  expect(subjectOf(created)).toBe('token 8f3e21ab');
+  expect(differencesOf(created)).toContainEqual({ name: 'accounts', before: undefined, after: 'a, b' });
+  const key = { name: 'wallet', limits: { logs_blocks: 5 } };
+  const ofKey: Change = { ...base, key: '0a1b2c3d', action: 'key.create', after: key };
+  expect(subjectOf(ofKey)).toBe('API key wallet');
+  expect(differencesOf(ofKey)[1]).toEqual({ name: 'limits', before: undefined, after: '{"logs_blocks":5}' });
+});
+
 it('a filter matches actor, address, verb and object, in any case', () => {
   const match = (text: string, kind = '') => isMatch({ ...created, label: 'Alice' }, { kind, text });
   for (const text of ['alice', '192.0.2', 'CREATED', '198.51', '']) expect(match(text)).toBe(true);

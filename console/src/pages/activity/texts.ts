@@ -2,8 +2,8 @@ import type { Change } from '../../api/audit.ts';
 import { scopeText } from '../rules/texts.ts';
 
 /** Members that the server sets, so that they do not describe a change. */
-const HIDDEN_MEMBERS: ReadonlySet<string> = new Set(['id', 'created_on', 'modified_on']);
-const SHOWN_ID_CHARACTERS = 8;
+const HIDDEN_MEMBERS: ReadonlySet<string> = new Set(['id', 'created_on', 'created_by', 'modified_on']);
+const shortId = (id: string): string => id.slice(0, 8);
 
 export interface Actor {
   readonly name: string;
@@ -18,14 +18,15 @@ export function actorOf({ by, label }: Pick<Change, 'by' | 'label'>): Actor {
   if (kind === 'configured')
     return {
       name: label ?? 'API token of the server',
-      note: `configured ${id.slice(0, SHOWN_ID_CHARACTERS)}`,
+      note: `configured ${shortId(id)}`,
     };
-  const note = `token ${by.slice(0, SHOWN_ID_CHARACTERS)}`;
+  const note = `token ${shortId(by)}`;
   return label === undefined ? { name: note, note: 'without a label' } : { name: label, note };
 }
 
 const VERBS: Readonly<Record<string, string>> = {
-  ...{ create: 'created', update: 'changed', delete: 'deleted', forget: 'let guards forget' },
+  ...{ create: 'created', update: 'changed', delete: 'deleted', revoke: 'revoked' },
+  forget: 'let guards forget',
 };
 export const verbOf = ({ action }: Change): string => VERBS[action.split('.')[1] ?? ''] ?? action;
 
@@ -38,6 +39,8 @@ export function subjectOf(change: Change): string {
     return `${change.list} entry ${value}`;
   }
   if ('zone' in change) return `policy for ${change.zone}`;
+  if ('token' in change) return `token ${(change.after ?? change.before)?.label || shortId(change.token)}`;
+  if ('key' in change) return `API key ${(change.after ?? change.before)?.name ?? change.key}`;
   const rule = change.after ?? change.before;
   return `rule for ${rule === undefined ? change.rule : scopeText(rule)}`;
 }
@@ -45,6 +48,7 @@ export function subjectOf(change: Change): string {
 /** Returns the path of the page with the object of a change; undefined if the object was deleted. */
 export function pathOfSubject(change: Change): string | undefined {
   if (change.action.endsWith('.delete')) return undefined;
+  if ('token' in change || 'key' in change) return '/access';
   if ('list' in change) return `/lists/${change.list}/${change.entry}`;
   return 'policy' in change ? `/zones/${change.policy}` : `/rules/${change.rule}`;
 }
@@ -61,13 +65,15 @@ export function differencesOf(change: Change): readonly Difference[] {
   const before: Readonly<Record<string, unknown>> = { ...change.before };
   const after: Readonly<Record<string, unknown>> = { ...change.after };
   return Object.keys({ ...before, ...after })
-    .filter((name) => !HIDDEN_MEMBERS.has(name) && before[name] !== after[name])
-    .map((name) => ({ name, before: textOf(before[name]), after: textOf(after[name]) }));
+    .map((name) => ({ name, before: textOf(before[name]), after: textOf(after[name]) }))
+    .filter(({ name, before: old, after: now }) => !HIDDEN_MEMBERS.has(name) && old !== now);
 }
 
 function textOf(value: unknown): string | undefined {
   if (value === undefined) return undefined;
-  return value === null || value === '' ? 'not set' : String(value);
+  if (value === null || value === '') return 'not set';
+  if (Array.isArray(value)) return value.join(', ');
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 export const KINDS = {
@@ -75,6 +81,8 @@ export const KINDS = {
   rule: 'rules',
   list: 'access lists',
   zone: 'zone policies',
+  token: 'tokens',
+  key: 'API keys',
 } as const;
 
 export interface ChangeFilter {

@@ -6,12 +6,11 @@ import { type AccessEntry, type AccessListName, listEntries } from '../../api/li
 import { refreshPeriod } from '../../live.ts';
 import { changeQuery } from '../../navigate.ts';
 import { account, may } from '../../session.ts';
-import { Copy } from '../../ui/copy.tsx';
-import { csvOf } from '../../ui/csv.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { errorAttributes, FieldError } from '../../ui/fieldError.tsx';
 import { Link } from '../../ui/link.tsx';
+import { SaveCsv } from '../../ui/saveCsv.tsx';
 import { type Column, sortRows, Table } from '../../ui/table.tsx';
 import { TextInput } from '../../ui/textInput.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -50,7 +49,11 @@ export function AccessLists() {
       <div class="head">
         <h1>{value === undefined ? 'Reading denied and allowed entries …' : listsHeadline(value)}</h1>
         <div class="actions">
-          <Copy text={() => csvOf([CSV_HEADINGS, ...found.map(csvRowOf)])} label="Copy as CSV" />
+          <SaveCsv
+            name="access-lists"
+            rows={() => [CSV_HEADINGS, ...found.map(csvRowOf)]}
+            isEmpty={found.length === 0}
+          />
           <label>
             <span class="unseen">Search by network, name or comment</span>
             <input

@@ -1,5 +1,5 @@
-import { csvOf, saveFile } from '../../ui/csv.ts';
 import { pluralOf } from '../../ui/quantity.tsx';
+import { SaveCsv } from '../../ui/saveCsv.tsx';
 import { blockTimes, timeKey } from './blockTimes.ts';
 import { failureOfTrace, labelOf, partiesOf, valueMoved } from './frames/describe.ts';
 import { formatQuantity } from './frames/ether.ts';
@@ -18,14 +18,12 @@ interface CsvButtonProps {
 /** Saves the loaded traces as a CSV file. */
 export function CsvButton({ name, traces, network }: CsvButtonProps) {
   return (
-    <button
-      type="button"
-      class="copy"
-      disabled={traces.length === 0}
-      onClick={() => saveFile(`${name}.csv`, csvOf(rowsOf(traces, network)))}
-    >
-      CSV of {formatQuantity(traces.length)} {pluralOf(traces.length, 'row', 'rows')}
-    </button>
+    <SaveCsv
+      name={name}
+      rows={() => rowsOf(traces, network)}
+      label={`CSV of ${formatQuantity(traces.length)} ${pluralOf(traces.length, 'row', 'rows')}`}
+      isEmpty={traces.length === 0}
+    />
   );
 }
 

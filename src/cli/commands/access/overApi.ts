@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Command, Option } from 'commander';
 import { Transport, type TransportResponse } from '../../../rules/client/index.ts';
 import { OperatorError } from '../../operatorError.ts';
-import { accessOf, printWait, readFileName, readUrl } from '../rules/rulesConnection.ts';
+import { accessOf, defaultAccount, printWait, readFileName, readUrl } from '../rules/rulesConnection.ts';
 import { TOKEN_FILE_VARIABLE } from './clientToken.ts';
 
 const PAGE_SIZE = 1000;
@@ -40,18 +40,22 @@ export function addApiFlags(command: Command): Command {
 /** Sends the requests of a command with `--url`. */
 export class OperatorApi {
   readonly #transport: Transport;
-  readonly #url: string;
+  readonly #access: ReturnType<typeof accessOf>;
 
-  private constructor(url: string, token: string) {
-    this.#url = url;
-    this.#transport = new Transport({ baseUrl: url, token, onWait: printWait });
+  private constructor(access: ReturnType<typeof accessOf>) {
+    this.#access = access;
+    this.#transport = new Transport({ baseUrl: access.url, token: access.token, onWait: printWait });
   }
 
   /** Returns undefined for a command without `--url`. */
   static of(command: Command): OperatorApi | undefined {
     if (command.opts<{ url?: string }>().url === undefined) return undefined;
-    const { url, token } = accessOf(command);
-    return new OperatorApi(url, token);
+    return new OperatorApi(accessOf(command));
+  }
+
+  /** Returns the account of a command without `--account`. */
+  account(): Promise<string> {
+    return defaultAccount(this.#access);
   }
 
   /** Returns all items of a list with page numbers. */
@@ -89,7 +93,9 @@ export class OperatorApi {
       readonly messages?: readonly { readonly message: string }[];
     }; // the format of this server's version
     if (result === undefined)
-      throw new OperatorError(`The response is not from a Floodgate server; check the URL ${this.#url}`);
+      throw new OperatorError(
+        `The response is not from a Floodgate server; check the URL ${this.#access.url}`,
+      );
     return { result, cursor: info?.cursor, messages: (messages ?? []).map(({ message }) => message) };
   }
 }

@@ -25,6 +25,8 @@ export interface ServerAccess {
   readonly token: string;
 }
 
+type ClientAccess = ServerAccess & { readonly account?: string };
+
 /** A token as a server describes it. */
 export interface CurrentToken {
   readonly id: string;
@@ -88,12 +90,9 @@ export async function connect(
   const { account: flagged, family } = command.opts<ConnectionFlags>();
   if (flagged !== undefined && fileAccount !== undefined && flagged !== fileAccount)
     throw new OperatorError(`The file is for account ${fileAccount}, but --account is ${flagged}`);
-  const { url, token, account } = accessOf(command);
-  const accountId = flagged ?? fileAccount ?? account ?? accountOf(await currentToken({ url, token }));
-  if (accountId === undefined)
-    throw new OperatorError(
-      'The account is missing, and the token has access to several: use --account ID, or set FLOODGATE_ACCOUNT',
-    );
+  const access = accessOf(command);
+  const { url, token } = access;
+  const accountId = flagged ?? fileAccount ?? (await defaultAccount(access));
   const client = new RulesClient({
     ...{ baseUrl: url, token, accountId, family, format, signal },
     onWait: printWait,
@@ -109,7 +108,7 @@ export const serverUrl = (command: Command): string =>
  * Returns the URL and the token of a command: from flags, else from variables, else from `floodgate login`. A stored
  * token is used only for the URL that it was stored with.
  */
-export function accessOf(command: Command): ServerAccess & { readonly account?: string } {
+export function accessOf(command: Command): ClientAccess {
   const { url: flagged, tokenFile } = command.opts<Partial<ServerFlags>>();
   const given = givenToken(tokenFile);
   // A damaged file of `floodgate login` does not affect commands that do not need it.
@@ -123,6 +122,16 @@ export function accessOf(command: Command): ServerAccess & { readonly account?: 
     `No API token for ${url}: use \`floodgate login\`, set FLOODGATE_TOKEN, or name a file with --token-file.${other} ` +
       '`floodgate token create` creates a token',
   );
+}
+
+/** Returns the account of a command that names none: of `floodgate login`, else of the token. */
+export async function defaultAccount({ account, ...access }: ClientAccess): Promise<string> {
+  const found = account ?? accountOf(await currentToken(access));
+  if (found === undefined)
+    throw new OperatorError(
+      'The account is missing, and the token has access to several: use --account ID, or set FLOODGATE_ACCOUNT',
+    );
+  return found;
 }
 
 /** Requests the description of a token from its server. */

@@ -23,7 +23,7 @@ import {
   namesSchema,
   newGatewayKeySchema,
 } from './keySchemas.ts';
-import { apiTokenSchema, createdApiTokenSchema } from './tokenSchemas.ts';
+import { apiTokenSchema, auditedTokenSchema, createdApiTokenSchema } from './tokenSchemas.ts';
 
 const closed = { additionalProperties: false };
 const ref = (name: string) => Type.Ref(`#/components/schemas/${name}`);
@@ -84,12 +84,13 @@ const changeMembers = {
   }),
   label: Type.Optional(Type.String({ description: 'Label of the token.' })),
   from: Type.String({ description: 'Address of the client; `local` for a command on the same machine.' }),
-  account: Type.String(),
 };
+const accountMember = { account: Type.String() };
 
 const ruleChangeSchema = Type.Object(
   {
     ...changeMembers,
+    ...accountMember,
     rule: Type.String({ description: 'Id of the rule.' }),
     action: Type.Enum(['rule.create', 'rule.update', 'rule.delete'], { type: 'string' }),
     before: Type.Optional(ref('Rule')),
@@ -101,6 +102,7 @@ const ruleChangeSchema = Type.Object(
 const listChangeSchema = Type.Object(
   {
     ...changeMembers,
+    ...accountMember,
     list: Type.Enum(Object.keys(accessLists), { type: 'string' }),
     entry: Type.String({ description: 'Id of the entry.' }),
     action: Type.Enum(['list.create', 'list.update', 'list.delete'], { type: 'string' }),
@@ -113,6 +115,7 @@ const listChangeSchema = Type.Object(
 const zoneForgottenSchema = Type.Object(
   {
     ...changeMembers,
+    ...accountMember,
     zone: Type.String({ description: 'Name of the zone.' }),
     policy: Type.String({ description: 'Id of its policy.' }),
     action: Type.Enum(['zone.forget'], { type: 'string' }),
@@ -123,6 +126,7 @@ const zoneForgottenSchema = Type.Object(
 const zoneChangeSchema = Type.Object(
   {
     ...changeMembers,
+    ...accountMember,
     zone: Type.String({ description: 'Name of the zone.' }),
     policy: Type.String({ description: 'Id of the zone policy.' }),
     action: Type.Enum(['zone.create', 'zone.update', 'zone.delete'], { type: 'string' }),
@@ -131,6 +135,37 @@ const zoneChangeSchema = Type.Object(
   },
   closed,
 );
+
+const tokenChangeSchema = Type.Object(
+  {
+    ...changeMembers,
+    token: Type.String({ description: 'Id of the token.' }),
+    action: Type.Enum(['token.create', 'token.revoke'], { type: 'string' }),
+    before: Type.Optional(auditedTokenSchema),
+    after: Type.Optional(auditedTokenSchema),
+  },
+  closed,
+);
+
+const keyChangeSchema = Type.Object(
+  {
+    ...changeMembers,
+    key: Type.String({ description: 'Id of the API key.' }),
+    action: Type.Enum(['key.create', 'key.revoke'], { type: 'string' }),
+    before: Type.Optional(newGatewayKeySchema),
+    after: Type.Optional(newGatewayKeySchema),
+  },
+  closed,
+);
+
+const changeSchemas = {
+  RuleChange: ruleChangeSchema,
+  ListChange: listChangeSchema,
+  ZoneChange: zoneChangeSchema,
+  ZoneForgotten: zoneForgottenSchema,
+  TokenChange: tokenChangeSchema,
+  KeyChange: keyChangeSchema,
+};
 
 const tokenSchema = Type.Object(
   {
@@ -213,15 +248,10 @@ export const namedSchemas = ({ schemas }: RuleFormat) => ({
   FleetAnswer: success({ result: Type.Array(ref('FleetInstance'), { maxItems: 1000 }) }),
   RuleAnswer: success({ result: ref('Rule') }),
   RuleListAnswer: success({ result: Type.Array(ref('Rule')), result_info: ref('ResultInfo') }),
-  RuleChange: ruleChangeSchema,
-  ListChange: listChangeSchema,
-  ZoneChange: zoneChangeSchema,
-  ZoneForgotten: zoneForgottenSchema,
+  ...changeSchemas,
   CursorInfo: cursorInfoSchema,
   AuditAnswer: success({
-    result: Type.Array(
-      Type.Union([ref('RuleChange'), ref('ListChange'), ref('ZoneChange'), ref('ZoneForgotten')]),
-    ),
+    result: Type.Array(Type.Union(Object.keys(changeSchemas).map(ref))),
     result_info: ref('CursorInfo'),
   }),
   AccessEntryAnswer: success({ result: ref('AccessEntry') }),

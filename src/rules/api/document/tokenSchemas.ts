@@ -4,10 +4,8 @@ import { accountIdPattern, permissionSchema } from '../../index.ts';
 const closed = { additionalProperties: false };
 const moment = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }));
 
-const members = {
-  id: Type.String({ description: '32 hex digits. Identifies the token in the audit log; not secret.' }),
+const settings = {
   label: Type.String({ description: 'Purpose of the token.' }),
-  status: Type.Enum(['active', 'expired', 'revoked'], { type: 'string' }),
   all_accounts: Type.Boolean(),
   accounts: Type.Array(Type.String({ pattern: accountIdPattern }), {
     description: 'Empty if the token is for all accounts.',
@@ -22,6 +20,12 @@ const members = {
   ),
   expires_on: moment('Expiry; omitted if the token never expires.'),
   revoked_on: moment('Time of revocation.'),
+};
+
+const members = {
+  id: Type.String({ description: '32 hex digits. Identifies the token in the audit log; not secret.' }),
+  status: Type.Enum(['active', 'expired', 'revoked'], { type: 'string' }),
+  ...settings,
   last_used_on: moment('Last use; omitted if there was none.'),
   requests: Type.Object(
     {
@@ -32,6 +36,8 @@ const members = {
   ),
 };
 
+/** Token as the audit shows it. */
+export const auditedTokenSchema = Type.Object(settings, closed);
 export const apiTokenSchema = Type.Object(members, closed);
 export const createdApiTokenSchema = Type.Object(
   { ...members, value: Type.String({ description: 'The secret token. It is returned only once.' }) },

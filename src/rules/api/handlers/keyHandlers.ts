@@ -32,12 +32,25 @@ export interface KeyCreation {
   readonly actor: Actor;
 }
 
+/** Creation or revocation of an API key, in the form of the schema `KeyChange`. */
+export interface GatewayKeyChange extends Actor {
+  /** In the format of `formatTimestamp`. */
+  readonly at: string;
+  readonly action: 'key.create' | 'key.revoke';
+  /** Id of the key. */
+  readonly key: string;
+  readonly before?: object;
+  readonly after?: object;
+}
+
 export interface GatewayKeys {
   /** Returns the description of the gateway in the form of the schema `Gateway`. */
   gateway(): object;
   readonly methods: readonly string[];
   /** Returns all API keys in order of creation. */
   list(): Promise<readonly GatewayKeyView[]>;
+  /** Returns the creation of each key, and its revocation. */
+  changes(): readonly GatewayKeyChange[];
   /**
    * Creates a key. If a key with the same secret exists, returns that key, or undefined if its settings differ.
    * Throws `TooManyEntries`.

@@ -145,17 +145,21 @@ function matchesRequest(token: Token, wanted: NewToken): boolean {
   return asText(token) === asText(wanted);
 }
 
-function viewOf({ id, label, accounts, permissions, created_on, ...rest }: Token): object {
-  return {
-    ...{ id, label, status: statusOf(rest) },
-    all_accounts: accounts === 'all',
-    accounts: accounts === 'all' ? [] : accounts,
-    ...{ permissions, created_on },
-    ...optional('created_by', rest.created_by),
-    ...optional('expires_on', rest.expires_on),
-    ...optional('revoked_on', rest.revoked_on),
-  };
-}
+const viewOf = (token: Token): object => ({
+  ...{ id: token.id, label: token.label, status: statusOf(token) },
+  ...settingsOfToken(token),
+});
+
+/** Returns a token in the form of the audit over the API. */
+export const settingsOfToken = ({ label, accounts, permissions, ...rest }: Omit<Token, 'hash'>): object => ({
+  label,
+  all_accounts: accounts === 'all',
+  accounts: accounts === 'all' ? [] : accounts,
+  ...{ permissions, created_on: rest.created_on },
+  ...optional('created_by', rest.created_by),
+  ...optional('expires_on', rest.expires_on),
+  ...optional('revoked_on', rest.revoked_on),
+});
 
 function statusOf(token: Pick<Token, 'revoked_on' | 'expires_on'>): 'active' | 'revoked' | 'expired' {
   if (token.revoked_on !== null) return 'revoked';

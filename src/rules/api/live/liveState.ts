@@ -29,7 +29,7 @@ export function liveState({ audit, format, guard, rulesTag, zonesTag }: LiveStat
     // A page without matching changes still has a position: the end of the part of the audit log that was searched.
     const change = newest === undefined ? Math.max(since ?? 0, next ?? 0) : parseTimestamp(newest.at);
     if (since === undefined) return { changes: [], change, isCut: false };
-    return { changes: entries.toReversed().flatMap(show), change, isCut: next !== undefined };
+    return { changes: entries.toReversed().map(show), change, isCut: next !== undefined };
   }
 
   return {

@@ -108,8 +108,9 @@ function auditRoute(family: (typeof families)[number], audit: Route['handle']): 
     method: 'GET',
     path: `/accounts/{account_id}/${family}/advanced_dns_protection/configs/dns_protection/audit`,
     operationId: `readAudit${family === 'network' ? '' : 'Magic'}`,
-    summary:
-      'Read the audit log of an account: changes of rules, access lists and zone policies, newest first',
+    summary: 'Read the audit log of an account, newest first: each change with its author',
+    description:
+      'Changes of rules, access lists and zone policies; with `tokens:read` also of tokens that are for the account; with `keys:read`, for a token for all accounts, also of API keys.',
     permission: 'dns_protection:audit',
     parameters: ['audit since', 'audit until', 'audit rule_id', 'audit per_page', 'cursor'],
     answer: 'AuditAnswer',

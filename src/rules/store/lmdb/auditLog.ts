@@ -84,8 +84,8 @@ export class LmdbAuditLog implements AuditLog {
   }
 }
 
-function matches(entry: AuditEntry, { account, rule }: AuditFilter): boolean {
-  if (account === undefined && rule === undefined) return true;
+function matches(entry: AuditEntry, { account, rule, withTokens }: AuditFilter): boolean {
+  if (rule === undefined && (account === undefined || (withTokens && 'token' in entry))) return true;
   if (!('account' in entry) || (account !== undefined && entry.account !== account)) return false;
   return rule === undefined || ('rule' in entry && entry.rule === rule);
 }

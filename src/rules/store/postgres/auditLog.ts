@@ -49,8 +49,26 @@ export class PostgresAuditLog implements AuditLog {
     });
   }
 
-  /** Returns audit entries of a range of times. Each filter has an index, so other entries need not be read. */
-  #entries({ account, rule }: AuditFilter, { lowest, highest, newestFirst, limit }: Range): Promise<Row[]> {
+  /** Returns audit entries of a range of times. */
+  async #entries({ withTokens, ...filter }: AuditFilter, range: Range): Promise<Row[]> {
+    const { account, rule } = filter;
+    if (!withTokens || account === undefined || rule !== undefined) return this.#entriesOf(filter, range);
+    const found = await Promise.all([
+      this.#entriesOf({ account }, range),
+      this.#entriesOf({ account: null }, range),
+    ]);
+    const order = range.newestFirst ? -1 : 1;
+    return found
+      .flat()
+      .sort((one, other) => order * (one.at - other.at))
+      .slice(0, range.limit);
+  }
+
+  /** The account is `null` for changes of tokens. Each filter has an index, so other entries need not be read. */
+  #entriesOf(
+    { account, rule }: { readonly account?: string | null | undefined; readonly rule?: string | undefined },
+    { lowest, highest, newestFirst, limit }: Range,
+  ): Promise<Row[]> {
     let query = queries
       .selectFrom('audit')
       .select(['at', 'entry'])
@@ -58,7 +76,8 @@ export class PostgresAuditLog implements AuditLog {
       .where('at', '<=', highest)
       .orderBy('at', newestFirst ? 'desc' : 'asc')
       .limit(limit);
-    if (account !== undefined) query = query.where('account', '=', account);
+    if (account === null) query = query.where('account', 'is', null);
+    else if (account !== undefined) query = query.where('account', '=', account);
     if (rule !== undefined) query = query.where('rule', '=', rule);
     return this.#parts.connections.read(query.compile());
   }
