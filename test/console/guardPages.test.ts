@@ -223,6 +223,7 @@ describe.skipIf(CHROMIUM === undefined)(
           zone: ZONE_NAME,
           assessment: 'under_attack',
           judged_by: 'names',
+          known_names: 3,
           hour: span,
           day: span,
           week: span,

@@ -225,7 +225,7 @@ describe.skipIf(CHROMIUM === undefined)(
       };
       const spans = { hour: span, day: { ...span, queries: 86_400 }, week: span };
       const zone = (name: string, assessment: string, more: object = {}) => ({
-        ...{ zone: name, assessment, judged_by: 'names', names: [], networks: [], ...spans },
+        ...{ zone: name, assessment, judged_by: 'names', known_names: 3, names: [], networks: [], ...spans },
         ...{ profile_sensitivity: 'high', rate_sensitivity: 'medium', ...more },
       });
       const { id } = await policyOf('bl.example');

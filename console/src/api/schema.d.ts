@@ -683,6 +683,8 @@ export interface components {
             assessment: "safe_to_enable" | "needs_rate" | "still_learning" | "under_attack";
             /** @enum {string} */
             judged_by: "names" | "rate";
+            /** @description Number of known names in the zone. */
+            known_names: number;
             /** @enum {string} */
             profile_sensitivity: "low" | "medium" | "high" | "very_high";
             /**

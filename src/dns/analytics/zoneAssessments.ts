@@ -21,6 +21,8 @@ export interface ReportedAssessment {
   readonly zone: string;
   readonly assessment: ZoneAssessment['assessment'];
   readonly judged_by: 'names' | 'rate';
+  /** Number of known names in the zone. */
+  readonly known_names: number;
   /** Sensitivities in force, for which the zone is assessed. Without a rule: `medium`. */
   readonly profile_sensitivity: ProfileSensitivity;
   readonly rate_sensitivity: Sensitivity;
@@ -45,6 +47,7 @@ export const zoneAssessments = (
     zone: zone.name === '' ? '.' : zone.name,
     assessment,
     judged_by: zone.byRate ? 'rate' : 'names',
+    known_names: detector.profile.sizeOf(zone.number),
     profile_sensitivity: inForce.profileSensitivity,
     rate_sensitivity: inForce.rateSensitivity,
     ...(zone.policy !== undefined && { policy: zone.policy.id }),

@@ -1,9 +1,10 @@
 import type { Schemas } from '../../api/types.ts';
 import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { ListButton } from '../lists/actions.tsx';
 
 type SampledQuery = Schemas['SampledQueries']['queries'][number];
 
-/** List of sampled queries: name, type and network of the client. */
+/** List of sampled queries: name, type and network of the client, with a button that denies the network. */
 export function SampleList({ queries }: { readonly queries: readonly SampledQuery[] }) {
   return (
     <ul class="samples">
@@ -16,6 +17,7 @@ export function SampleList({ queries }: { readonly queries: readonly SampledQuer
           <span class="quiet">
             <UntrustedText text={network} />
           </span>
+          <ListButton list="denylist" value={network} comment="From a sampled query" />
         </li>
       ))}
     </ul>

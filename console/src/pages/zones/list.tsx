@@ -236,6 +236,7 @@ function assessmentColumns(policies: readonly ZonePolicy[]): readonly Column<Zon
       cell: ({ judged_by, profile_sensitivity, rate_sensitivity }) =>
         `${judged_by}; profile ${profile_sensitivity.replace('_', ' ')}, rate ${rate_sensitivity}`,
     },
+    { title: 'Known names', isNumber: true, cell: ({ known_names }) => formatNumber(known_names) },
     { title: 'Queries, 24\u00a0h', isNumber: true, cell: ({ day }) => formatNumber(day.queries) },
     { title: 'Limited, 1\u00a0h', isNumber: true, cell: (zone) => limitedShare(zone, 'hour') },
     { title: 'Limited, 24\u00a0h', isNumber: true, cell: (zone) => limitedShare(zone, 'day') },

@@ -114,6 +114,7 @@ export function examplesOf(format: RuleFormat): Readonly<Partial<Record<SchemaNa
   };
   const assessment = {
     ...{ zone: 'example.com', assessment: 'needs_rate', judged_by: 'names' },
+    known_names: 120,
     ...{ profile_sensitivity: 'medium', rate_sensitivity: 'high' },
     proposed: { judge_by: 'rate', rate: 400, burst: 2000 },
     ...{ hour: span, day: span, week: span },

@@ -271,6 +271,7 @@ export const guardSchemas = {
         type: 'string',
       }),
       judged_by: Type.Enum(['names', 'rate'], { type: 'string' }),
+      known_names: Type.Integer({ minimum: 0, description: 'Number of known names in the zone.' }),
       profile_sensitivity: Type.Enum(['low', 'medium', 'high', 'very_high'], { type: 'string' }),
       rate_sensitivity: Type.Enum(['low', 'medium', 'high'], {
         type: 'string',
