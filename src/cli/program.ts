@@ -78,7 +78,8 @@ function emptyProgram(): Command {
     .exitOverride()
     .addHelpText(
       'after',
-      '\nEvery option can be set in floodgate.yaml, in an environment variable or on the command line, which has priority.\n' +
-        '`floodgate COMMAND --help` shows the options of a command, `floodgate start --help-all` all options of the server.',
+      '\nEvery option can be set in floodgate.yaml, in an environment variable or on the\n' +
+        'command line, which has priority. `floodgate COMMAND --help` shows the options of\n' +
+        'a command, `floodgate start --help-all` all options of the server.',
     );
 }

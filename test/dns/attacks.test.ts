@@ -170,6 +170,9 @@ describe('an attack', () => {
     ]);
     expect(watched).toMatch(/Names limited most\n +\d+\.\d % {2}\[0-9a-z\]/);
     expect(watched).toContain('127.0.0.0/24');
+    expect(watched).toMatch(
+      /ZONE UNDER ATTACK .*QUERIES\/S.*\n\S+ +\d\d:\d\d:\d\d +\d+ +\d+ +\d+ +\d+ of \d+\n/,
+    );
     expect(listed).toContain(attack.id);
     expect(whole).toMatch(/Users +\d+ of \d+ queries for known names answered, 0 limited, 0 would drop/);
     expect(JSON.parse(line)).toMatchObject({ id: attack.id });

@@ -56,7 +56,14 @@ export function registerLogout(program: Command): void {
 
 /** Reads the token from a terminal without showing it, or from standard input. */
 async function readSecret(url: string): Promise<string> {
-  if (!process.stdin.isTTY) return (await text(process.stdin)).trim();
+  if (!process.stdin.isTTY) {
+    const token = (await text(process.stdin)).trim();
+    if (token === '')
+      throw new OperatorError(
+        'Standard input is empty: it must contain the API token. `floodgate token create` creates one',
+      );
+    return token;
+  }
   const hidden = new Writable({ write: (_chunk, _encoding, done) => done() });
   const lines = createInterface({ input: process.stdin, output: hidden, terminal: true });
   // The prompt follows the creation of the interface, which stops the terminal from showing input.

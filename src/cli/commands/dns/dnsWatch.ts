@@ -5,10 +5,11 @@ import { ApiFailure, type RulesClient } from '../../../rules/client/index.ts';
 import { print } from '../../output/print.ts';
 import { type GuardStatus, guardStatus, readAttack } from '../guardClient.ts';
 import { addConnectionFlags, connect } from '../rules/rulesConnection.ts';
-import { printable } from '../rules/rulesTable.ts';
+import { formatTable, printable } from '../rules/rulesTable.ts';
 import { limitedOf, listOf, mostLimited, zonesOf } from './dnsAttacks.ts';
 
 const INTERVAL_MS = 1000;
+const MAX_ATTACKS = 10;
 /** Moves the cursor home and clears the screen. */
 const CLEAR = '\x1b[H\x1b[2J';
 
@@ -105,16 +106,37 @@ function picture({ status, attack }: GuardSnapshot, rates: Rates | undefined): s
     'Queries since the start of the guard',
     ...counts,
     ...(reasons.length > 0 ? ['', 'Queries that cost a token, by reason', ...reasons] : []),
+    ...(status.attacks.length > 0 ? ['', attackTable(status.attacks)] : []),
     ...(attack ? attackLines(attack) : []),
   ].join('\n');
 }
 
+/** Returns a table of the zones under attack, with the rates of the last second. */
+function attackTable(attacks: GuardStatus['attacks']): string {
+  const headings = [
+    'zone under attack',
+    'since (UTC)',
+    'queries/s',
+    'limited/s',
+    'would drop/s',
+    'known answered',
+  ];
+  const rows = attacks
+    .toSorted((one, other) => other.now.queries - one.now.queries)
+    .slice(0, MAX_ATTACKS)
+    .map((attack) => [
+      ...[zonesOf(attack, 1), attack.started_on.slice(11, 19)],
+      ...[attack.now.queries, attack.now.limited, attack.now.would_drop].map((rate) => rate.toFixed(0)),
+      `${attack.known_names.answered} of ${attack.known_names.asked}`,
+    ]);
+  return formatTable(headings, rows);
+}
+
 function attackLines(attack: Attack): string[] {
-  const { known_names: known, top } = attack;
+  const { top } = attack;
   return [
     '',
-    `Attack on ${zonesOf(attack, 3)} since ${attack.started_on.slice(11, 19)} UTC, ${attack.id}`,
-    `  ${attack.now.queries} queries/s; ${attack.queries} in all, ${limitedOf(attack)}; known names: ${known.answered} of ${known.asked} answered`,
+    `Attack on ${zonesOf(attack, 3)}: ${attack.queries} queries, ${limitedOf(attack)}; ${attack.id}`,
     ...listOf(mostLimited(attack), top.names, top.weight),
     ...listOf('Networks (addresses may be forged)', top.networks, top.weight),
   ];
