@@ -126,9 +126,9 @@ async function* messages({ of, stop, contact: heard }: StreamOptions, lastId: st
         cache: 'no-store',
       },
     );
-    if (response.status === 401) rejectSession(failureOf(401, await response.json()));
+    if (response.status === 401) rejectSession(failureOf(401, await response.json(), { path: 'live' }));
     if (response.status === 429)
-      streamRejection.value = failureOf(429, await response.json()).faults[0]?.message;
+      streamRejection.value = failureOf(429, await response.json(), { path: 'live' }).faults[0]?.message;
     if (!response.ok || response.body === null) return;
     for await (const event of eventsOf(response.body, () => heard.note(false))) {
       clearTimeout(timer);

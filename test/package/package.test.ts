@@ -76,8 +76,9 @@ describe('the package', () => {
     expect(missing).toEqual([]);
   });
 
-  it('depends only on lmdb, with anvil as an optional peer', () => {
+  it('depends only on lmdb, with anvil as an optional peer, and has keywords', () => {
     const {
+      keywords,
       dependencies,
       peerDependenciesMeta,
       private: isPrivate,
@@ -85,6 +86,7 @@ describe('the package', () => {
     expect(Object.keys(dependencies)).toEqual(['lmdb']);
     expect(peerDependenciesMeta).toEqual({ '@foundry-rs/anvil': { optional: true } });
     expect(isPrivate).toBeUndefined();
+    expect(keywords).toEqual(expect.arrayContaining(['dns', 'ddos', 'ethereum', 'json-rpc']));
     expect(existsSync(join(project, 'node_modules/@foundry-rs'))).toBe(false);
   });
 

@@ -50,7 +50,7 @@ export async function call<T>(request: ApiRequest): Promise<Outcome<ApiResponse<
   } catch {
     return { failure: unreachableFailure() };
   }
-  if (!response.ok) return { failure: signOutOn401(failureOf(response.status, body, request.path)) };
+  if (!response.ok) return { failure: signOutOn401(failureOf(response.status, body, request)) };
   // The OpenAPI document specifies this shape, and tests of the server check it.
   const {
     result,

@@ -56,7 +56,7 @@ const BY_STATUS: Readonly<Record<number, Words>> = {
     todo: 'Wait a few seconds, then try again.',
   },
   503: {
-    what: 'The server cannot write now: its store is unavailable or its disk is full.',
+    what: 'The store of the server is unavailable, or its disk is full.',
     still: 'The guard continues with its current rules.',
     todo: 'Check /readyz, or try again later.',
   },
@@ -66,6 +66,13 @@ const ANY: Words = {
   what: 'The server could not process the request.',
   still: 'It is not known whether anything was changed.',
   todo: 'Check the current state before you try again. The request id is in the log of the server.',
+};
+
+/** For a request that only reads. */
+const ANY_READ: Words = {
+  what: 'The server could not read this.',
+  still: UNCHANGED,
+  todo: 'Try again. The request id is in the log of the server.',
 };
 
 const NO_ANSWER: Words = {
@@ -88,14 +95,20 @@ const OBJECTS: Readonly<Record<string, string>> = {
   sessions: 'Session',
 };
 
-/** Returns the failure of a response to a request for `path`. */
-export function failureOf(status: number, body: unknown, path = ''): Failure {
-  if (status !== 404) return { ...(BY_STATUS[status] ?? ANY), status, faults: faultsOf(body) };
+interface FailedRequest {
+  readonly path: string;
+  readonly method?: string | undefined;
+}
+
+/** Returns the failure of a response to a request. */
+export function failureOf(status: number, body: unknown, { path, method = 'GET' }: FailedRequest): Failure {
+  const any = method === 'GET' ? ANY_READ : ANY;
+  if (status !== 404) return { ...(BY_STATUS[status] ?? any), status, faults: faultsOf(body) };
   const name = path
     .split('/')
     .reverse()
     .flatMap((part) => OBJECTS[part] ?? [])[0];
-  return { ...(BY_STATUS[404] ?? ANY), what: `${name ?? 'It was'} not found.`, status, faults: [] };
+  return { ...(BY_STATUS[404] ?? any), what: `${name ?? 'It was'} not found.`, status, faults: [] };
 }
 
 /**

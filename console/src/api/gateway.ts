@@ -17,6 +17,6 @@ effect(() => {
 
 export async function readGateway(): Promise<void> {
   const answer = await call<Schemas['Gateway']>({ path: '/gateway' });
+  gatewayFailure.value = 'failure' in answer ? answer.failure : undefined;
   if ('value' in answer) gateway.value = answer.value.result;
-  else gatewayFailure.value = answer.failure;
 }

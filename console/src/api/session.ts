@@ -76,7 +76,7 @@ async function ask<T>(path: string, method = 'GET', body?: object): Promise<Outc
       cache: 'no-store',
     });
     const answer: unknown = await response.json();
-    if (!response.ok) return { failure: failureOf(response.status, answer, path) };
+    if (!response.ok) return { failure: failureOf(response.status, answer, { path, method }) };
     return { value: answer as T }; // `src/server/console/sessionRoutes.ts` defines the answers
   } catch {
     return { failure: unreachableFailure() };

@@ -1,10 +1,9 @@
-import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { API } from '../api/client.ts';
 import { SECRET_OF_SESSION } from '../api/credentials.ts';
+import { failureOf, type Outcome, unreachableFailure } from '../api/failure.ts';
 import { gateway } from '../api/gateway.ts';
-import { gatewayKey, pathOfNetwork, type RpcFailure, rpc } from '../api/rpc.ts';
+import { gatewayKey, pathOfNetwork, rpc } from '../api/rpc.ts';
 import { account } from '../session.ts';
 import {
   type OpenApi,
@@ -16,35 +15,31 @@ import {
 import type { Endpoint } from '../tryIt/request.ts';
 import { TryIt } from '../tryIt/tryIt.tsx';
 import { ErrorBox } from '../ui/errorBox.tsx';
+import { GatewayFailure } from '../ui/gatewayFailure.tsx';
 import { Link } from '../ui/link.tsx';
+import { useLoaded } from '../ui/useLoaded.ts';
 import { KeyForm } from './traces/keyForm.tsx';
 import { NetworkChoice } from './traces/networkChoice.tsx';
 import { useNetwork, withNetwork } from './traces/traceUrl.ts';
 
 /** Page with forms for operations of the rules API and methods of the gateway, sent with the session. */
 export function TryItPage() {
-  const openApi = useSignal<OpenApi | undefined>(undefined);
-  const openRpc = useSignal<OpenRpc | undefined>(undefined);
-  const failure = useSignal<RpcFailure | undefined>(undefined);
   const network = useNetwork();
   const [, , kind, id] = useLocation()[0].split('/');
-  useEffect(() => {
-    void readOpenApi().then((document) => {
-      openApi.value = document;
-    });
-  }, [openApi]);
+  const rest = useLoaded(readOpenApi, []);
+  const openApi = rest.loaded.value.value;
   const key = gatewayKey.value;
   const isClosed = gateway.value?.needs_key === true && key === undefined;
-  useEffect(() => {
-    if (network === undefined || isClosed) return;
-    void rpc<OpenRpc>({ network, method: 'rpc.discover', params: [] }).then((answer) => {
-      failure.value = 'failure' in answer ? answer.failure : undefined;
-      if ('value' in answer) openRpc.value = answer.value;
-    });
-  }, [network, key, isClosed, openRpc, failure]);
+  const methods = useLoaded(
+    () => rpc<OpenRpc>({ network: network ?? '', method: 'rpc.discover', params: [] }),
+    [network, key],
+    network === undefined || isClosed,
+  );
+  const openRpc = methods.loaded.value.value;
+  const isReading = [rest, methods].every(({ loaded: { value } }) => value.failure === undefined);
   const all = [
-    ...(openApi.value ? restOperations(openApi.value, account.value) : []),
-    ...(openRpc.value ? rpcOperations(openRpc.value) : []),
+    ...(openApi ? restOperations(openApi, account.value) : []),
+    ...(openRpc ? rpcOperations(openRpc) : []),
   ];
   const chosen = all.find((operation) => operation.kind === kind && operation.id === id);
   const endpointOf = (operation: Operation): Endpoint =>
@@ -53,9 +48,14 @@ export function TryItPage() {
       : { url: pathOfNetwork(network ?? ''), secret: key, variable: 'FLOODGATE_KEY', isInSession: true };
   return (
     <div class="page">
-      <h1>{all.length === 0 ? 'Try' : `${all.length} operations to try`}</h1>
+      <h1>
+        {all.length > 0 ? `${all.length} operations to try` : isReading ? 'Reading the operations …' : 'Try'}
+      </h1>
       {gateway.value?.needs_key && <KeyForm />}
-      {failure.value && <ErrorBox failure={failure.value} />}
+      <GatewayFailure />
+      {[rest, methods].map(({ loaded: { value }, again }, i) =>
+        value.failure ? <ErrorBox key={i} failure={value.failure} retry={again} /> : null,
+      )}
       <TryIt
         operations={all}
         chosen={chosen}
@@ -75,10 +75,14 @@ export function TryItPage() {
 const pathOf = ({ kind, id }: Operation): string => `/try/${kind}/${id}`;
 
 /** Reads the OpenAPI document. It requires no token, and is sent without an envelope. */
-async function readOpenApi(): Promise<OpenApi | undefined> {
+async function readOpenApi(): Promise<Outcome<OpenApi>> {
   try {
-    return (await (await fetch(`${API}/openapi.json`)).json()) as OpenApi; // the server's own document
+    const response = await fetch(`${API}/openapi.json`);
+    const body: unknown = await response.json();
+    return response.ok
+      ? { value: body as OpenApi } // the server's own document
+      : { failure: failureOf(response.status, body, { path: '/openapi.json' }) };
   } catch {
-    return undefined;
+    return { failure: unreachableFailure() };
   }
 }

@@ -1,4 +1,4 @@
-import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
+import { type ReadonlySignal, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Failure, Outcome } from '../api/failure.ts';
 import { connection } from '../live.ts';
@@ -7,6 +7,12 @@ export interface Loaded<T> {
   /** The value that was read last. It is kept while the next read runs, and if that read fails. */
   readonly value: T | undefined;
   readonly failure: Failure | undefined;
+}
+
+export interface Reads<T> {
+  readonly loaded: ReadonlySignal<Loaded<T>>;
+  /** Reads again. */
+  readonly again: () => void;
 }
 
 /**
@@ -18,7 +24,7 @@ export function useLoaded<T>(
   read: () => Promise<Outcome<T>>,
   on: readonly unknown[],
   isHeld = false,
-): { readonly loaded: Signal<Loaded<T>>; readonly again: () => void } {
+): Reads<T> {
   const loaded = useSignal<Loaded<T>>({ value: undefined, failure: undefined });
   const turn = useRef(0);
   const again = async () => {

@@ -65,6 +65,10 @@ export async function checkState(tab: Tab, name: string): Promise<void> {
   await checkRest(tab, name);
 }
 
+/** Checks a state of a page in a narrow window, for overflow and violations only. */
+export const checkNarrow = ({ page }: Tab, name: string): Promise<void> =>
+  look(page, { name, scheme: 'light', size: WIDTHS[0] });
+
 interface Looked {
   readonly name: string;
   readonly scheme: (typeof SCHEMES)[number];

@@ -6,25 +6,22 @@ import { may } from '../../session.ts';
 import { confirm } from '../../ui/confirm.tsx';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
-import { Reading } from '../../ui/reading.tsx';
+import { LoadState } from '../../ui/loadState.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { UntrustedText } from '../../ui/untrustedText.tsx';
+import type { Reads } from '../../ui/useLoaded.ts';
 import { formatQuantity } from '../traces/frames/ether.ts';
 import { Expiry, Status } from './cells.tsx';
 import { KeyForm } from './keyForm.tsx';
 import { Secret } from './secret.tsx';
 
-interface KeySectionProps {
-  readonly keys: readonly GatewayKey[] | undefined;
-  readonly failure: Failure | undefined;
-  /** Whether no API key was ever created, so that the next one is the first. */
-  readonly isFirst: boolean;
-  readonly changed: () => void;
-}
-
-export function KeySection({ keys, failure, isFirst, changed }: KeySectionProps) {
+export function KeySection({ reads }: { readonly reads: Reads<readonly GatewayKey[]> }) {
+  const keys = reads.loaded.value.value;
+  const changed = reads.again;
+  // No API key was ever created, so the next one is the first.
+  const isFirst = keys?.length === 0;
   const isMaking = useSignal(false);
   const made = useSignal<WithSecret<GatewayKey> | undefined>(undefined);
   const revokeFailure = useSignal<Failure | undefined>(undefined);
@@ -58,8 +55,7 @@ export function KeySection({ keys, failure, isFirst, changed }: KeySectionProps)
           </button>
         )}
       </div>
-      {failure && <ErrorBox failure={failure} retry={changed} />}
-      {keys === undefined && !failure && <Reading what="the keys" />}
+      <LoadState of={reads} what="the keys" />
       {revokeFailure.value && <ErrorBox failure={revokeFailure.value} />}
       {isFirst && (
         <EmptyState title="The gateway is open" lines="floodgate key create --name explorer --rate 50">

@@ -3,7 +3,7 @@ import type { Failure } from '../../api/failure.ts';
 import { endListedSession, type ListedSession, listSessions } from '../../api/session.ts';
 import { may, session } from '../../session.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
-import { Reading } from '../../ui/reading.tsx';
+import { LoadState } from '../../ui/loadState.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { showToast } from '../../ui/toast.tsx';
@@ -12,22 +12,21 @@ import { useLoaded } from '../../ui/useLoaded.ts';
 
 /** Browsers that are signed in to this console. */
 export function SessionSection() {
-  const { loaded, again } = useLoaded(listSessions, []);
+  const reads = useLoaded(listSessions, []);
   const endFailure = useSignal<Failure | undefined>(undefined);
   const end = async (one: ListedSession) => {
     const answer = await endListedSession(one);
     endFailure.value = 'failure' in answer ? answer.failure : undefined;
     if ('value' in answer) showToast('The session has ended.');
-    again();
+    reads.again();
   };
-  const { value, failure } = loaded.value;
+  const { value } = reads.loaded.value;
   return (
     <section class="access-section" aria-busy={value === undefined}>
       <div class="head">
         <h2>Browsers that are signed in</h2>
       </div>
-      {failure && <ErrorBox failure={failure} retry={again} />}
-      {value === undefined && !failure && <Reading what="the sessions" />}
+      <LoadState of={reads} what="the sessions" />
       {endFailure.value && <ErrorBox failure={endFailure.value} />}
       {value !== undefined && (
         <Table

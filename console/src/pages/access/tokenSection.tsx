@@ -5,24 +5,21 @@ import { account, may, session } from '../../session.ts';
 import { confirm } from '../../ui/confirm.tsx';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
-import { Reading } from '../../ui/reading.tsx';
+import { LoadState } from '../../ui/loadState.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { UntrustedText } from '../../ui/untrustedText.tsx';
+import type { Reads } from '../../ui/useLoaded.ts';
 import { formatQuantity } from '../traces/frames/ether.ts';
 import { Expiry, Status } from './cells.tsx';
 import { Secret } from './secret.tsx';
 import { activeOnly } from './texts.ts';
 import { TokenForm } from './tokenForm.tsx';
 
-interface TokenSectionProps {
-  readonly tokens: readonly ApiToken[] | undefined;
-  readonly failure: Failure | undefined;
-  readonly changed: () => void;
-}
-
-export function TokenSection({ tokens, failure, changed }: TokenSectionProps) {
+export function TokenSection({ reads }: { readonly reads: Reads<readonly ApiToken[]> }) {
+  const tokens = reads.loaded.value.value;
+  const changed = reads.again;
   const isMaking = useSignal(false);
   const made = useSignal<WithSecret<ApiToken> | undefined>(undefined);
   const showsAll = useSignal(false);
@@ -61,8 +58,7 @@ export function TokenSection({ tokens, failure, changed }: TokenSectionProps) {
           </button>
         )}
       </div>
-      {failure && <ErrorBox failure={failure} retry={changed} />}
-      {tokens === undefined && !failure && <Reading what="the tokens" />}
+      <LoadState of={reads} what="the tokens" />
       {revokeFailure.value && <ErrorBox failure={revokeFailure.value} />}
       {tokens !== undefined && shown.length === 0 && (
         <EmptyState

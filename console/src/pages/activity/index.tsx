@@ -8,8 +8,8 @@ import { changeQuery } from '../../navigate.ts';
 import { account, may } from '../../session.ts';
 import { Choice } from '../../ui/choice.tsx';
 import { EmptyState } from '../../ui/emptyState.tsx';
-import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Link } from '../../ui/link.tsx';
+import { LoadState } from '../../ui/loadState.tsx';
 import { pluralOf } from '../../ui/quantity.tsx';
 import { SaveCsv } from '../../ui/saveCsv.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -39,11 +39,11 @@ export function Activity() {
   const days = asked.get('days') ?? '';
   const filter = { kind: asked.get('kind') ?? '', text: asked.get('text') ?? '' };
   const cursor = asked.get('cursor') ?? undefined;
-  const { loaded, again } = useLoaded(() => {
+  const reads = useLoaded(() => {
     const since = Number(days) > 0 ? new Date(Date.now() - Number(days) * DAY_MS).toISOString() : undefined;
     return readChanges({ ...filter, since, cursor });
   }, [account.value, days, filter.kind, filter.text, cursor]);
-  const { value, failure } = loaded.value;
+  const { value } = reads.loaded.value;
   const [newest] = value?.changes ?? [];
   const isFiltered = asked.has('days') || asked.has('kind') || asked.has('text') || cursor !== undefined;
   return (
@@ -63,7 +63,7 @@ export function Activity() {
             <NewChanges
               newestAt={value.newestAt}
               isShown={(change) => isMatch(change, filter)}
-              show={again}
+              show={reads.again}
             />
           )}
           <SaveCsv
@@ -74,7 +74,7 @@ export function Activity() {
         </div>
       </div>
       <Filters key={filter.text} text={filter.text} />
-      {failure && <ErrorBox failure={failure} retry={again} />}
+      <LoadState of={reads} what="the changes" />
       {value?.changes.length === 0 && isFiltered && (
         <p class="quiet">
           {value.next === undefined ? 'No change matches.' : 'No newer change matches; older ones may.'}{' '}

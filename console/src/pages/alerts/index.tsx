@@ -7,7 +7,7 @@ import { may } from '../../session.ts';
 import { Choice } from '../../ui/choice.tsx';
 import { confirm } from '../../ui/confirm.tsx';
 import { EmptyState } from '../../ui/emptyState.tsx';
-import { ErrorBox } from '../../ui/errorBox.tsx';
+import { LoadState } from '../../ui/loadState.tsx';
 import { Table } from '../../ui/table.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { UntrustedText } from '../../ui/untrustedText.tsx';
@@ -25,13 +25,13 @@ const CONFIGURATION = [
 
 /** Page of alerts: webhooks, a test, and the last 100 alerts. */
 export function AlertsPage() {
-  const { loaded, again } = useLoaded(readAlerts, []);
+  const reads = useLoaded(readAlerts, []);
+  const { loaded, again } = reads;
   useEffect(() => {
     const timer = setInterval(again, REFRESH_MS);
     return () => clearInterval(timer);
   }, []);
-  const { value, failure } = loaded.value;
-  const report = value?.result;
+  const report = loaded.value.value?.result;
   const state = report && alertsHeadline(report);
   return (
     <div class="page">
@@ -39,7 +39,7 @@ export function AlertsPage() {
         {state && <span class={state.isWell ? 'well' : 'look'}>{state.isWell ? '● ' : '▲ '}</span>}
         <UntrustedText text={state?.text ?? 'Alerts'} />
       </h1>
-      {failure && <ErrorBox failure={failure} retry={again} />}
+      <LoadState of={reads} what="the alerts" />
       {report?.webhooks.length === 0 && (
         <EmptyState title="No webhook is configured" lines={CONFIGURATION}>
           Floodgate sends an HTTP request when a problem begins, and one when it ends. List the webhooks in

@@ -48,12 +48,9 @@ export function AttackDetail({ id }: { readonly id: string }) {
       <p class="way-back">
         <Link to="/attacks">← All attacks</Link>
       </p>
+      {value === undefined && <h1 class="quiet">{failure ? 'Attack' : 'Reading the attack …'}</h1>}
       {failure && <ErrorBox failure={failure} retry={again} />}
-      {value === undefined ? (
-        failure === undefined && <h1 class="quiet">Reading the attack …</h1>
-      ) : (
-        <AttackReport attack={value.result} />
-      )}
+      {value !== undefined && <AttackReport attack={value.result} />}
     </div>
   );
 }

@@ -7,10 +7,9 @@ import { live, refreshPeriod, unknownSince } from '../../live.ts';
 import { goTo } from '../../navigate.ts';
 import { account } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
-import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Link } from '../../ui/link.tsx';
+import { LoadState } from '../../ui/loadState.tsx';
 import { formatNumber, formatPercent } from '../../ui/quantity.tsx';
-import { Reading } from '../../ui/reading.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { formatDuration, Time } from '../../ui/time.tsx';
 import { UnknownSince } from '../../ui/unknownSince.tsx';
@@ -70,11 +69,11 @@ export function AttackList() {
   const days = asked.get('days') ?? '';
   const since = days === '' ? undefined : new Date(Date.now() - Number(days) * DAY_MS).toISOString();
   const isOfFleet = useSignal(false);
-  const { loaded, again } = useLoaded(
+  const reads = useLoaded(
     () => readPage({ page, since }),
     [page, days, account.value, openAttacks.value, isOfFleet.value ? fleetTurn.value : 0],
   );
-  const { value, failure } = loaded.value;
+  const { value } = reads.loaded.value;
   useEffect(() => {
     isOfFleet.value = value?.isOfFleet ?? false;
   }, [isOfFleet, value]);
@@ -106,8 +105,7 @@ export function AttackList() {
         </label>
       </div>
       <NotifySwitch />
-      {failure && <ErrorBox failure={failure} retry={again} />}
-      {value === undefined && !failure && <Reading what="the attacks" />}
+      <LoadState of={reads} what="the attacks" />
       {value?.result.length === 0 && (
         <EmptyState title="No attacks in this period">
           An attack is listed as soon as the guard detects it, and kept for 90 days.

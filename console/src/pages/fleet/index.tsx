@@ -8,8 +8,8 @@ import { live, refreshPeriod, rulesVersion } from '../../live.ts';
 import { changeQuery } from '../../navigate.ts';
 import { account, may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
-import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Link } from '../../ui/link.tsx';
+import { LoadState } from '../../ui/loadState.tsx';
 import { type Column, sortRows, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { UntrustedText } from '../../ui/untrustedText.tsx';
@@ -22,11 +22,11 @@ const REFRESH_MS = 10_000;
 
 /** Page of the guards that protect the account, and of this server. */
 export function Fleet() {
-  const { loaded, again } = useLoaded(readFleet, [account.value, refreshPeriod(REFRESH_MS)]);
+  const reads = useLoaded(readFleet, [account.value, refreshPeriod(REFRESH_MS)]);
   const rules = useLoaded(listRules, [account.value, rulesVersion.value]);
   const asked = new URLSearchParams(useSearch());
   const sort = asked.get('sort') ?? 'location';
-  const { value, failure } = loaded.value;
+  const { value, failure } = reads.loaded.value;
   const guards = value?.result ?? [];
   const own = live.value?.guard?.instance;
   const known = rules.loaded.value.value?.result;
@@ -35,7 +35,7 @@ export function Fleet() {
   return (
     <div class="page">
       <h1>{value === undefined ? 'Fleet' : fleetHeadline(guards)}</h1>
-      {failure && failure.status !== 404 && <ErrorBox failure={failure} retry={again} />}
+      {!hasNoGuard && <LoadState of={reads} what="the guards" />}
       {hasNoGuard && (
         <EmptyState
           title="No guard of this account was seen in the last 7 days"
@@ -131,9 +131,10 @@ const neverAborted = new AbortController().signal;
 
 /** Roles and versions of the server that serves this page, which need not be a guard. */
 function ThisServer() {
-  const { value, failure } = useLoaded(() => readHealth(neverAborted), []).loaded.value;
-  if (failure) return <ErrorBox failure={failure} />;
-  const { roles = [], versions = {} } = value?.result ?? {};
+  const reads = useLoaded(() => readHealth(neverAborted), []);
+  const { value } = reads.loaded.value;
+  if (value === undefined) return <LoadState of={reads} what="roles and versions of this server" />;
+  const { roles, versions } = value.result;
   return (
     <p class="quiet">
       This server has the roles {roles.join(', ')} and the versions{' '}

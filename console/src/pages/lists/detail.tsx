@@ -34,11 +34,14 @@ export function EntryDetail({ list, id }: { readonly list: AccessListName; reado
       <p class="way-back">
         <Link to="/lists">← Both lists</Link>
       </p>
+      {tagged === undefined && <h1 class="quiet">{failure ? 'Entry' : 'Reading the entry …'}</h1>}
       {failure && <ErrorBox failure={failure} retry={again} />}
-      <h1>
-        <UntrustedText text={name} />
-        {tagged && (tagged.entry.enabled ? ` is ${listTexts[list].past}.` : ': switched off.')}
-      </h1>
+      {tagged && (
+        <h1>
+          <UntrustedText text={name} />
+          {tagged.entry.enabled ? ` is ${listTexts[list].past}.` : ': switched off.'}
+        </h1>
+      )}
       {tagged && may('dns_protection:write') && <EditForm kind="entry" {...form} tagged={tagged} />}
       {tagged && !may('dns_protection:write') && (
         <p>

@@ -10,6 +10,7 @@ import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { errorAttributes, FieldError } from '../../ui/fieldError.tsx';
 import { Link } from '../../ui/link.tsx';
+import { LoadState } from '../../ui/loadState.tsx';
 import { SaveCsv } from '../../ui/saveCsv.tsx';
 import { type Column, sortRows, Table } from '../../ui/table.tsx';
 import { TextInput } from '../../ui/textInput.tsx';
@@ -38,8 +39,9 @@ async function readBoth(): Promise<Outcome<readonly Row[]>> {
 export function AccessLists() {
   const asked = new URLSearchParams(useSearch());
   const [text, sort] = [asked.get('text') ?? '', asked.get('sort') ?? ''];
-  const { loaded, again } = useLoaded(readBoth, [account.value, refreshPeriod(REFRESH_MS)]);
-  const { value, failure } = loaded.value;
+  const reads = useLoaded(readBoth, [account.value, refreshPeriod(REFRESH_MS)]);
+  const { again, loaded } = reads;
+  const { value } = loaded.value;
   const columns = useMemo(() => columnsOf(again), []);
   const isMatch = (row: Row) =>
     `${entryValue(row)} ${row.comment}`.toLowerCase().includes(text.trim().toLowerCase());
@@ -47,7 +49,7 @@ export function AccessLists() {
   return (
     <div class="page">
       <div class="head">
-        <h1>{value === undefined ? 'Reading denied and allowed entries …' : listsHeadline(value)}</h1>
+        <h1>{value === undefined ? 'Lists' : listsHeadline(value)}</h1>
         <div class="actions">
           <SaveCsv
             name="access-lists"
@@ -67,7 +69,7 @@ export function AccessLists() {
         </div>
       </div>
       {may('dns_protection:write') && <NewEntry added={again} />}
-      {failure && <ErrorBox failure={failure} retry={again} />}
+      <LoadState of={reads} what="the denied and allowed entries" />
       {value?.length === 0 && (
         <EmptyState
           title="No entries: the rule in force applies to all networks and names"

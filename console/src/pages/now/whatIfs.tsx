@@ -21,11 +21,13 @@ export function WhatIfs() {
       isGuarded ? readWhatIf() : { value: undefined },
     [isGuarded, turn, JSON.stringify(rule)],
   );
-  const what = loaded.value.value?.result;
+  const { value, failure } = loaded.value;
+  const what = value?.result;
   return (
     <section class="what-ifs">
       <h2>
-        Other sensitivities <span class="quiet">{basisOf(what)}</span>
+        Other sensitivities{' '}
+        <span class="quiet">{failure ? `not up to date: ${failure.what}` : basisOf(what)}</span>
       </h2>
       <p class="quiet">
         Queries that {rule?.mode === 'enabled' ? 'each' : 'an enabled rule with each'} combination would

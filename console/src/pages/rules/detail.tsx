@@ -28,10 +28,9 @@ export function RuleDetail({ id }: { readonly id: string }) {
       <p class="way-back">
         <Link to="/rules">← All rules</Link>
       </p>
+      {tagged === undefined && <h1 class="quiet">{failure ? 'Rule' : 'Reading the rule …'}</h1>}
       {failure && <ErrorBox failure={failure} retry={again} />}
-      {tagged === undefined ? (
-        failure === undefined && <h1 class="quiet">Reading the rule …</h1>
-      ) : (
+      {tagged !== undefined && (
         <>
           <div class="head">
             <section>

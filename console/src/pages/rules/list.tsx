@@ -7,10 +7,9 @@ import { hasGuard, ruleInForceId, rulesVersion } from '../../live.ts';
 import { changeQuery } from '../../navigate.ts';
 import { account, may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
-import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Link } from '../../ui/link.tsx';
+import { LoadState } from '../../ui/loadState.tsx';
 import { formatNumber } from '../../ui/quantity.tsx';
-import { Reading } from '../../ui/reading.tsx';
 import { type Column, sortRows, Table } from '../../ui/table.tsx';
 import { TextInput } from '../../ui/textInput.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -27,11 +26,11 @@ async function readAll(): ReturnType<typeof listRules> {
 }
 
 export function RuleList() {
-  const { loaded, again } = useLoaded(readAll, [account.value, rulesVersion.value]);
+  const reads = useLoaded(readAll, [account.value, rulesVersion.value]);
   const asked = new URLSearchParams(useSearch());
   const sought = useSignal(asked.get('text') ?? '');
   const sort = asked.get('sort') ?? '';
-  const { value, failure } = loaded.value;
+  const { value } = reads.loaded.value;
   const hits = useHits(value?.result);
   const { rules, columns } = useMemo(() => {
     const sorted = bySpecificity(value?.result ?? []);
@@ -64,8 +63,7 @@ export function RuleList() {
           )}
         </div>
       </div>
-      {failure && <ErrorBox failure={failure} retry={again} />}
-      {value === undefined && !failure && <Reading what="the rules" />}
+      <LoadState of={reads} what="the rules" />
       {value !== undefined && rules.length === 0 && <NoRule />}
       {rules.length > 0 && (
         <div hidden={found.size === 0}>

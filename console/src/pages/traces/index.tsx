@@ -1,10 +1,11 @@
 import './traces.css';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { gateway, gatewayFailure, readGateway } from '../../api/gateway.ts';
+import { gateway, gatewayFailure } from '../../api/gateway.ts';
 import { gatewayKey } from '../../api/rpc.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
-import { ErrorBox } from '../../ui/errorBox.tsx';
+import { GatewayFailure } from '../../ui/gatewayFailure.tsx';
+import { Reading } from '../../ui/reading.tsx';
 import { AddressView } from './address/addressView.tsx';
 import { BlockView } from './blockView.tsx';
 import { KeyForm } from './keyForm.tsx';
@@ -23,7 +24,7 @@ export function Traces() {
       <h1 class="unseen">Traces</h1>
       <Search key={subject.id} subject={subject} network={network} />
       {gateway.value?.needs_key && <KeyForm />}
-      {(gatewayFailure.value || gateway.value?.networks.length === 0) && <NoGateway />}
+      {network === undefined && <NoGateway />}
       {network !== undefined && !isClosed && (
         <Subjects key={`${network} ${subject.id} ${gatewayKey.value}`} subject={subject} network={network} />
       )}
@@ -84,8 +85,8 @@ function Search({ subject, network }: { readonly subject: Subject; readonly netw
 }
 
 function NoGateway() {
-  const failure = gatewayFailure.value;
-  if (failure) return <ErrorBox failure={failure} retry={() => void readGateway()} />;
+  if (gatewayFailure.value) return <GatewayFailure />;
+  if (gateway.value === undefined) return <Reading what="the networks" />;
   return (
     <EmptyState title="No gateway runs here" lines="floodgate dev --upstream http://127.0.0.1:8545">
       This server runs only the rules API. Configure a node:

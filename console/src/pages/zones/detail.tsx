@@ -28,10 +28,9 @@ export function PolicyDetail({ id }: { readonly id: string }) {
       <p class="way-back">
         <Link to="/zones">← All zones</Link>
       </p>
+      {tagged === undefined && <h1 class="quiet">{failure ? 'Zone policy' : 'Reading the policy …'}</h1>}
       {failure && <ErrorBox failure={failure} retry={again} />}
-      {tagged === undefined ? (
-        failure === undefined && <h1 class="quiet">Reading the policy …</h1>
-      ) : (
+      {tagged !== undefined && (
         <>
           <div class="head">
             <section>

@@ -6,8 +6,8 @@ import { refreshPeriod, zonesVersion } from '../../live.ts';
 import { changeQuery } from '../../navigate.ts';
 import { account, isGuarded, may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
-import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Link } from '../../ui/link.tsx';
+import { LoadState } from '../../ui/loadState.tsx';
 import { formatNumber } from '../../ui/quantity.tsx';
 import { Reading } from '../../ui/reading.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -69,13 +69,14 @@ export function ZoneList() {
           )}
         </div>
       </div>
-      {policies.loaded.value.failure && (
-        <ErrorBox failure={policies.loaded.value.failure} retry={policies.again} />
+      {isReady ? (
+        <>
+          <LoadState of={policies} what="the policies" />
+          <LoadState of={assessments} what="the assessments" />
+        </>
+      ) : (
+        <Reading what="the zones" />
       )}
-      {assessments.loaded.value.failure && (
-        <ErrorBox failure={assessments.loaded.value.failure} retry={assessments.again} />
-      )}
-      {!isReady && <Reading what="the zones" />}
       {isReady && listed && <Policies policies={listed} isMatch={isMatch} />}
       {isReady && assessed && (
         <Assessments assessments={assessed} policies={listed ?? []} isMatch={isMatch} />

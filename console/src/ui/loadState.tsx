@@ -1,0 +1,16 @@
+import { ErrorBox } from './errorBox.tsx';
+import { Reading } from './reading.tsx';
+import type { Reads } from './useLoaded.ts';
+
+interface LoadStateProps {
+  readonly of: Reads<unknown>;
+  /** What is read, such as `the rules`. */
+  readonly what: string;
+}
+
+/** Shows that something is still being read, or why it could not be read. Otherwise nothing. */
+export function LoadState({ of: { loaded, again }, what }: LoadStateProps) {
+  const { value, failure } = loaded.value;
+  if (failure !== undefined) return <ErrorBox failure={failure} retry={again} />;
+  return value === undefined ? <Reading what={what} /> : null;
+}

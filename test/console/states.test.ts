@@ -1,0 +1,196 @@
+import type { Browser, Page, Route } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AuthorityServer, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
+import { ZONE_NAME, ZONE_TEXT } from '../dns/support/guardInFront.ts';
+import { newRule, rulesPath } from '../rules/support/samples.ts';
+import { type AlertReceiver, startAlertReceiver } from '../support/alertReceiver.ts';
+import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
+import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { CHROMIUM, launchBrowser, openTab, type Tab } from './support/browser.ts';
+import { checkNarrow } from './support/checkPages.ts';
+
+const ACCOUNT = 'a';
+const CONFIGS = rulesPath(ACCOUNT).replace(/\/dns_protection\/rules$/, '');
+const READ = ['dns_protection:read', 'dns_protection:audit'];
+const READ_ALL = [...READ, 'tokens:read', 'health:read', 'nodes:read', 'keys:read'];
+
+/** Each page with a text of its normal state, and with the controls that a token needs a write permission for. */
+const PAGES: readonly (readonly [path: string, settled: string, controls: readonly string[]])[] = [
+  ['', 'No attack.', ['disabled', 'enabled', 'monitoring']],
+  ['attacks', 'No attacks in this period', []],
+  ['rules', '1 h', ['Mode of the rule for everywhere', 'New rule']],
+  ['rules/RULE', 'Rule for everywhere', ['Delete …', 'Discard changes', 'Enable it …', 'Save']],
+  ['zones', 'Policy', ['New policy']],
+  ['zones/POLICY', `Policy for ${ZONE_NAME}`, ['Delete …', 'Forget what was learned …']],
+  ['lists', '1 network is denied', ['Add the entry', 'Delete 192.0.2.0/24']],
+  ['lists/denylist/ENTRY', '192.0.2.0/24 is denied.', ['Save']],
+  ['activity', 'Newest change', []],
+  ['alerts', 'Webhooks', ['Send a test alert …']],
+  ['fleet', 'this server', []],
+  ['nodes', 'Answered from the cache', ['Drain']],
+  ['access', 'Browsers that are signed in', ['New key', 'New token', 'Revoke']],
+  ['traces', 'Latest blocks', []],
+  ['try', 'operations to try', []],
+];
+/** Controls that also exist without a write permission. */
+const FOR_ALL =
+  /^(Copy|Save as CSV|Show|Hide|CSV|Switch|Explain|Search|Unfold|Fold|Newest|Older|Dismiss|Close|↑)|↕$|↑$|↓$|^(Back to live|Try again|End session)$/;
+
+describe.skipIf(CHROMIUM === undefined)(
+  `the states of each page${CHROMIUM ? '' : ' (Chromium is not installed)'}`,
+  () => {
+    let chain: SharedChain;
+    let authority: AuthorityServer;
+    let receiver: AlertReceiver;
+    let server: Floodgate;
+    let browser: Browser;
+    let operator: Tab;
+    let reader: Tab;
+    const ids: Record<string, string> = {};
+    /** How requests of the operator's tab to the APIs are answered. */
+    let answers: 'held' | 'failed' | 'sent' = 'sent';
+    let release = () => {};
+
+    beforeAll(async () => {
+      [chain, receiver, authority, browser] = await Promise.all([
+        startSharedChain(),
+        startAlertReceiver(),
+        serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], '127.0.0.1', 0),
+        launchBrowser(),
+      ]);
+      server = await startFloodgate({
+        upstream: [chain.anvil.url],
+        config: { index: { finality: 'none' }, console: { enabled: true } },
+        env: { FLOODGATE_ALERTS_WEBHOOKS: receiver.url, FLOODGATE_ALERTS_ALLOW_PRIVATE: 'true' },
+        args: [
+          ...['--dns-account', ACCOUNT, '--dns-listen', '127.0.0.1:0'],
+          ...['--dns-servers', `${authority.host}:${authority.port}`],
+        ],
+      });
+      ids['RULE'] = (await create(rulesPath(ACCOUNT), { ...newRule, mode: 'monitoring' })).id;
+      ids['ENTRY'] = (await create(`${CONFIGS}/denylist`, { prefix: '192.0.2.0/24' })).id;
+      ids['POLICY'] = (await create(`${CONFIGS}/dns_protection/zones`, { zone: ZONE_NAME })).id;
+      operator = await signedIn(server.token);
+      await operator.page.route(/\/client\/v4\/|\/console\/(v1|sessions)/, answer);
+      reader = await signedIn(await tokenWith(READ_ALL));
+    });
+    afterAll(async () => {
+      await browser?.close();
+      await server?.stop();
+      await authority?.stop();
+      await receiver?.stop();
+      await chain?.anvil.stop();
+    });
+
+    const create = async (path: string, body: object) => {
+      const answer = await fetch(`${server.url}/client/v4${path}`, {
+        ...{ method: 'POST', body: JSON.stringify(body) },
+        headers: { authorization: `Bearer ${server.token}` },
+      });
+      // biome-ignore lint/suspicious/noExplicitAny: tests look into results of every shape
+      const { result, errors } = (await answer.json()) as any;
+      expect(errors).toEqual([]);
+      return result;
+    };
+    const tokenWith = async (permissions: readonly string[]): Promise<string> =>
+      (await create('/user/tokens', { all_accounts: true, permissions })).value;
+    const signedIn = async (token: string): Promise<Tab> => {
+      const tab = await openTab(browser, server.url);
+      await tab.page.goto(`${server.url}/console/try`);
+      await tab.page.getByLabel('Token').fill(token);
+      await tab.page.getByRole('button', { name: 'Sign in' }).click();
+      await tab.page.getByText('operations to try').waitFor();
+      return tab;
+    };
+    async function answer(route: Route): Promise<void> {
+      const isOfFrame = /\/(current|live)$/.test(route.request().url());
+      if (answers === 'sent' || isOfFrame) return route.continue();
+      if (answers === 'failed')
+        return route.fulfill({
+          ...{ status: 500, contentType: 'application/json' },
+          body: '{"result":null,"success":false,"errors":[{"code":1000,"message":"Internal error, request 7"}]}',
+        });
+      await new Promise<void>((resolve) => {
+        const others = release;
+        release = () => {
+          others();
+          resolve();
+        };
+      });
+      return route.continue().catch(() => undefined);
+    }
+    const urlOf = (path: string): string =>
+      `${server.url}/console/${path.replace(/[A-Z]+$/, (name) => ids[name] ?? name)}`;
+    const main = ({ page }: Tab) => page.locator('main');
+    /** Returns the accessible names of the controls that change something. */
+    const controls = async ({ page }: Tab): Promise<string[]> => {
+      const names = page
+        .locator('main')
+        .locator('button, a.button, td select, .in-force a[href$=new]')
+        .evaluateAll((all: { ariaLabel: string | null; textContent: string | null }[]) =>
+          all.map((one) => one.ariaLabel ?? one.textContent ?? ''),
+        );
+      return [...new Set((await names).map((name) => name.trim()))]
+        .filter((name) => !FOR_ALL.test(name))
+        .sort();
+    };
+
+    it.for(PAGES)('/%s', async ([path, settled, expected]) => {
+      const { page } = operator;
+      const text = () => main(operator).textContent();
+      answers = 'held';
+      await page.goto(urlOf(path));
+      await main(operator)
+        .getByText(/Reading|No attack/)
+        .first()
+        .waitFor();
+      expect(await page.getByRole('alert').count()).toBe(0);
+      await checkNarrow(operator, `${path.replaceAll('/', '-')}-loading`);
+      answers = 'failed';
+      release();
+      await page.reload();
+      await main(operator)
+        .getByText(/could not|not up to date/)
+        .first()
+        .waitFor();
+      // Nothing was changed by a request that only reads, and no page shows a route or a value of JavaScript.
+      expect(await text()).not.toMatch(/not known whether|\/client\/|undefined|NaN|\[object|Reading /);
+      // The browser logs the failed requests itself.
+      operator.faults.splice(0);
+      await checkNarrow(operator, `${path.replaceAll('/', '-')}-failed`);
+      answers = 'sent';
+      await page.getByRole('button', { name: 'Try again' }).evaluateAll((all: { click(): void }[]) => {
+        for (const retry of all) retry.click();
+      });
+      await main(operator).getByText(settled).first().waitFor();
+      await expect.poll(() => page.getByRole('alert').count()).toBe(0);
+      for (const control of expected) await expect.poll(() => controls(operator)).toContain(control);
+
+      await reader.page.goto(urlOf(path));
+      await main(reader).getByText(settled).first().waitFor();
+      expect(await controls(reader)).toEqual([]);
+      expect([...operator.faults, ...reader.faults]).toEqual([]);
+    });
+
+    it('a token sees only the pages that it may read, and the permission that another page requires', async () => {
+      const pages = (page: Page) => page.locator('nav.places a').allTextContents();
+      const dns = ['Now', 'Attacks', 'Rules', 'Zones'];
+      for (const [permissions, visible] of [
+        [['dns_protection:read'], [...dns, 'Traces', 'Lists', 'Fleet', 'Try']],
+        [['dns_protection:audit'], ['Traces', 'Activity', 'Try']],
+        [['health:read'], ['Traces', 'Alerts', 'Nodes', 'Try']],
+        [['keys:read'], ['Traces', 'Access', 'Try']],
+      ] as const) {
+        const tab = await signedIn(await tokenWith(permissions));
+        expect(await pages(tab.page)).toEqual(visible);
+        const [hidden = '', needed = ''] = visible.includes('Zones' as never)
+          ? ['nodes', 'health:read']
+          : ['zones', 'dns_protection:read'];
+        await tab.page.goto(urlOf(hidden));
+        await tab.page.getByText(`This page requires the permission ${needed}.`).waitFor();
+        expect(tab.faults).toEqual([]);
+        await tab.context.close();
+      }
+    });
+  },
+);
