@@ -320,6 +320,15 @@ describe.skipIf(CHROMIUM === undefined)(
     });
 
     it('searches everything that the token may read, with Ctrl+K and the keyboard alone', async () => {
+      const attack = (id: number) => ({
+        ...{ id: `${id}`, zones: [`zone-${id}.example`], zone_count: 1, state: 'ended' },
+        started_on: '2026-11-01T00:00:00Z',
+      });
+      await page.route('**/attacks?*', (route) => {
+        const number = Number(new URL(route.request().url()).searchParams.get('page'));
+        const result_info = { total_pages: 2, total_count: 2 };
+        return route.fulfill({ json: { result: [attack(number)], result_info, success: true } });
+      });
       await page.keyboard.press('Control+k');
       const hits = page.getByRole('listbox', { name: 'Results' }).getByRole('option');
       const search = page.getByRole('combobox', { name: 'Search everything' });
@@ -330,6 +339,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await find('pop10');
       await find('Deny or allow');
       await find('dyn.example');
+      await find('zone-2.example');
       await find('Rate sensitivity');
       await search.fill('');
       await expect.poll(() => hits.count()).toBe(20);

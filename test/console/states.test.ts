@@ -172,6 +172,19 @@ describe.skipIf(CHROMIUM === undefined)(
       expect([...operator.faults, ...reader.faults]).toEqual([]);
     });
 
+    it('shows all times in UTC after the switch in the menu, also after a reload', async () => {
+      const { page } = reader;
+      await page.goto(urlOf('activity'));
+      const time = page.locator('main time').first();
+      const local = await time.textContent();
+      await page.getByRole('button', { name: 'account and menu' }).click();
+      await page.getByLabel('Show times in UTC').check();
+      await page.reload();
+      await expect.poll(() => time.textContent()).not.toBe(local);
+      const clock = /T(\d\d:\d\d:\d\d)/.exec((await time.getAttribute('datetime')) ?? '')?.[1];
+      expect(await time.textContent()).toMatch(new RegExp(`${clock} UTC$`));
+    });
+
     it('a token sees only the pages that it may read, and the permission that another page requires', async () => {
       const pages = (page: Page) => page.locator('nav.places a').allTextContents();
       const dns = ['Now', 'Attacks', 'Rules', 'Zones'];

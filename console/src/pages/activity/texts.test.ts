@@ -48,6 +48,8 @@ it('tokens and API keys have a subject and readable values', () => {
   expect(differencesOf(revoked)).toEqual([{ name: 'revoked_on', before: undefined, after: '2' }]);
   const created: Change = { ...of, action: 'token.create', after: { ...token, label: '' } };
   expect(subjectOf(created)).toBe('token 8f3e21ab');
+  const ofAll: Change = { ...of, action: 'token.create', after: { ...token, accounts: [] } };
+  expect(differencesOf(ofAll).map(({ name }) => name)).not.toContain('accounts');
   expect(differencesOf(created)).toContainEqual({ name: 'accounts', before: undefined, after: 'a, b' });
   const key = { name: 'wallet', limits: { logs_blocks: 5 } };
   const ofKey: Change = { ...base, key: '0a1b2c3d', action: 'key.create', after: key };

@@ -70,7 +70,7 @@ export function differencesOf(change: Change): readonly Difference[] {
 }
 
 function textOf(value: unknown): string | undefined {
-  if (value === undefined) return undefined;
+  if (value === undefined || (Array.isArray(value) && value.length === 0)) return undefined;
   if (value === null || value === '') return 'not set';
   if (Array.isArray(value)) return value.join(', ');
   return typeof value === 'object' ? JSON.stringify(value) : String(value);

@@ -5,7 +5,7 @@ import { attackCall, readAttack } from '../../api/guard.ts';
 import type { Attack } from '../../api/types.ts';
 import { live, refreshPeriod, unknownSince } from '../../live.ts';
 import { Copy } from '../../ui/copy.tsx';
-import { ErrorBox } from '../../ui/errorBox.tsx';
+import { DetailPage } from '../../ui/detailPage.tsx';
 import { Link } from '../../ui/link.tsx';
 import { formatNumber, formatPercent } from '../../ui/quantity.tsx';
 import { formatDuration, Time } from '../../ui/time.tsx';
@@ -38,20 +38,15 @@ export function AttackDetail({ id }: { readonly id: string }) {
   const isOpen = (live.value?.guard?.attacks ?? []).some((attack) => attack.id === id);
   const lastsElsewhere = useSignal(false);
   const refresh = isOpen ? turn.value : lastsElsewhere.value ? remoteRefresh.value : 0;
-  const { loaded, again } = useLoaded(() => readAttack(id), [id, isOpen, refresh]);
-  const { value, failure } = loaded.value;
+  const reads = useLoaded(() => readAttack(id), [id, isOpen, refresh]);
+  const { value } = reads.loaded.value;
   useEffect(() => {
     lastsElsewhere.value = !isOpen && value?.result.state === 'active';
   }, [lastsElsewhere, isOpen, value]);
   return (
-    <div class="page">
-      <p class="way-back">
-        <Link to="/attacks">← All attacks</Link>
-      </p>
-      {value === undefined && <h1 class="quiet">{failure ? 'Attack' : 'Reading the attack …'}</h1>}
-      {failure && <ErrorBox failure={failure} retry={again} />}
-      {value !== undefined && <AttackReport attack={value.result} />}
-    </div>
+    <DetailPage of={reads} what="attack" list={['/attacks', 'All attacks']}>
+      {({ result }) => <AttackReport attack={result} />}
+    </DetailPage>
   );
 }
 

@@ -1,8 +1,7 @@
 import { type AccessListName, readEntry, type TaggedEntry, updateEntry } from '../../api/lists.ts';
 import { may } from '../../session.ts';
+import { DetailPage } from '../../ui/detailPage.tsx';
 import { EditForm, type FieldsProps } from '../../ui/editForm.tsx';
-import { ErrorBox } from '../../ui/errorBox.tsx';
-import { Link } from '../../ui/link.tsx';
 import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { entryValue, listTexts } from './entries.ts';
@@ -21,34 +20,30 @@ const update = (from: TaggedEntry, { enabled, comment }: Partial<Settings>) =>
 
 /** Form that switches an entry on and off, and changes its comment. */
 export function EntryDetail({ list, id }: { readonly list: AccessListName; readonly id: string }) {
-  const { loaded, again } = useLoaded(() => readEntry(list, id), [list, id]);
-  const { value: tagged, failure } = loaded.value;
-  const name = tagged === undefined ? '' : entryValue(tagged.entry);
+  const reads = useLoaded(() => readEntry(list, id), [list, id]);
   const form = {
-    ...{ tagged, name, settingsOf, titles, reload: again, fields: Fields },
+    ...{ settingsOf, titles, reload: reads.again, fields: Fields },
     // The heading shows the state, so the entry is read again after a change.
-    update: (from: TaggedEntry, patch: Partial<Settings>) => update(from, patch).finally(again),
+    update: (from: TaggedEntry, patch: Partial<Settings>) => update(from, patch).finally(reads.again),
   };
   return (
-    <div class="page">
-      <p class="way-back">
-        <Link to="/lists">← Both lists</Link>
-      </p>
-      {tagged === undefined && <h1 class="quiet">{failure ? 'Entry' : 'Reading the entry …'}</h1>}
-      {failure && <ErrorBox failure={failure} retry={again} />}
-      {tagged && (
-        <h1>
-          <UntrustedText text={name} />
-          {tagged.entry.enabled ? ` is ${listTexts[list].past}.` : ': switched off.'}
-        </h1>
+    <DetailPage of={reads} what="entry" list={['/lists', 'Both lists']}>
+      {(tagged) => (
+        <>
+          <h1>
+            <UntrustedText text={entryValue(tagged.entry)} />
+            {tagged.entry.enabled ? ` is ${listTexts[list].past}.` : ': switched off.'}
+          </h1>
+          {may('dns_protection:write') ? (
+            <EditForm kind="entry" name={entryValue(tagged.entry)} {...form} tagged={tagged} />
+          ) : (
+            <p>
+              Comment: <UntrustedText text={tagged.entry.comment || 'none'} />
+            </p>
+          )}
+        </>
       )}
-      {tagged && may('dns_protection:write') && <EditForm kind="entry" {...form} tagged={tagged} />}
-      {tagged && !may('dns_protection:write') && (
-        <p>
-          Comment: <UntrustedText text={tagged.entry.comment || 'none'} />
-        </p>
-      )}
-    </div>
+    </DetailPage>
   );
 }
 

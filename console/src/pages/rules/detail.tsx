@@ -5,9 +5,8 @@ import type { Rule } from '../../api/types.ts';
 import { ruleInForceId, rulesVersion } from '../../live.ts';
 import { isGuarded, may } from '../../session.ts';
 import { Copy } from '../../ui/copy.tsx';
+import { DetailPage } from '../../ui/detailPage.tsx';
 import { EditForm } from '../../ui/editForm.tsx';
-import { ErrorBox } from '../../ui/errorBox.tsx';
-import { Link } from '../../ui/link.tsx';
 import { Time } from '../../ui/time.tsx';
 import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
@@ -20,17 +19,11 @@ import { scopeText } from './texts.ts';
 export function RuleDetail({ id }: { readonly id: string }) {
   // While a rule is being deleted, it is not read again: the live stream may report the deletion before the response.
   const isDeleting = useSignal(false);
-  const { loaded, again } = useLoaded(() => readRule(id), [id, rulesVersion.value], isDeleting.value);
-  const { value: tagged, failure } = loaded.value;
-  const isGone = failure?.status === 404;
+  const reads = useLoaded(() => readRule(id), [id, rulesVersion.value], isDeleting.value);
+  const isGone = reads.loaded.value.failure?.status === 404;
   return (
-    <div class="page">
-      <p class="way-back">
-        <Link to="/rules">← All rules</Link>
-      </p>
-      {tagged === undefined && <h1 class="quiet">{failure ? 'Rule' : 'Reading the rule …'}</h1>}
-      {failure && <ErrorBox failure={failure} retry={again} />}
-      {tagged !== undefined && (
+    <DetailPage of={reads} what="rule" list={['/rules', 'All rules']}>
+      {(tagged) => (
         <>
           <div class="head">
             <section>
@@ -68,7 +61,7 @@ export function RuleDetail({ id }: { readonly id: string }) {
                   settingsOf={({ rule }) => settingsOf(rule)}
                   titles={settingTitles}
                   update={updateRule}
-                  reload={again}
+                  reload={reads.again}
                   fields={SettingsFields}
                 />
               ) : (
@@ -79,7 +72,7 @@ export function RuleDetail({ id }: { readonly id: string }) {
           </div>
         </>
       )}
-    </div>
+    </DetailPage>
   );
 }
 

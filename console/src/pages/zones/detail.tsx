@@ -5,9 +5,8 @@ import { policyCall, readPolicy, updatePolicy } from '../../api/zones.ts';
 import { zonesVersion } from '../../live.ts';
 import { may } from '../../session.ts';
 import { Copy } from '../../ui/copy.tsx';
+import { DetailPage } from '../../ui/detailPage.tsx';
 import { EditForm } from '../../ui/editForm.tsx';
-import { ErrorBox } from '../../ui/errorBox.tsx';
-import { Link } from '../../ui/link.tsx';
 import { Time } from '../../ui/time.tsx';
 import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
@@ -19,18 +18,12 @@ export function PolicyDetail({ id }: { readonly id: string }) {
   const proposed = proposedIn(useSearch());
   // While a policy is being deleted, it is not read again: the live stream may report the deletion first.
   const isDeleting = useSignal(false);
-  const { loaded, again } = useLoaded(() => readPolicy(id), [id, zonesVersion.value], isDeleting.value);
-  const { value: tagged, failure } = loaded.value;
-  const isGone = failure?.status === 404;
+  const reads = useLoaded(() => readPolicy(id), [id, zonesVersion.value], isDeleting.value);
+  const isGone = reads.loaded.value.failure?.status === 404;
   const isEditable = may('dns_protection:write') && !isGone;
   return (
-    <div class="page">
-      <p class="way-back">
-        <Link to="/zones">← All zones</Link>
-      </p>
-      {tagged === undefined && <h1 class="quiet">{failure ? 'Zone policy' : 'Reading the policy …'}</h1>}
-      {failure && <ErrorBox failure={failure} retry={again} />}
-      {tagged !== undefined && (
+    <DetailPage of={reads} what="policy" list={['/zones', 'All zones']}>
+      {(tagged) => (
         <>
           <div class="head">
             <section>
@@ -72,7 +65,7 @@ export function PolicyDetail({ id }: { readonly id: string }) {
                 titles={policyTitles}
                 initial={proposed && { ...policySettingsOf(tagged.policy), ...proposed }}
                 update={(from, patch) => updatePolicy(from, membersOf(patch))}
-                reload={again}
+                reload={reads.again}
                 fields={PolicyFields}
               />
             ) : (
@@ -81,7 +74,7 @@ export function PolicyDetail({ id }: { readonly id: string }) {
           </section>
         </>
       )}
-    </div>
+    </DetailPage>
   );
 }
 

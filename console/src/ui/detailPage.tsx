@@ -1,0 +1,32 @@
+import type { ComponentChildren } from 'preact';
+import { ErrorBox } from './errorBox.tsx';
+import { Link } from './link.tsx';
+import type { Reads } from './useLoaded.ts';
+
+interface DetailPageProps<T> {
+  readonly of: Reads<T>;
+  /** What is shown: `rule`. */
+  readonly what: string;
+  /** Path and title of the list that contains it. */
+  readonly list: readonly [path: string, title: string];
+  readonly children: (value: T) => ComponentChildren;
+}
+
+/** Page of one object of a list, with its heading while it is read, and the reason if it cannot be read. */
+export function DetailPage<T>({ of: { loaded, again }, what, list, children }: DetailPageProps<T>) {
+  const { value, failure } = loaded.value;
+  return (
+    <div class="page">
+      <p class="way-back">
+        <Link to={list[0]}>← {list[1]}</Link>
+      </p>
+      {value === undefined && (
+        <h1 class="quiet">
+          {failure ? what.charAt(0).toUpperCase() + what.slice(1) : `Reading the ${what} …`}
+        </h1>
+      )}
+      {failure && <ErrorBox failure={failure} retry={again} />}
+      {value !== undefined && children(value)}
+    </div>
+  );
+}
