@@ -36,7 +36,7 @@ export function failureOf({ status, envelope, request, attempt }: FailedResponse
 
 /** Remedies for HTTP statuses whose responses name no remedy. */
 const hints: Readonly<Record<number, string>> = {
-  401: 'Check the token: FLOODGATE_TOKEN or --token-file',
+  401: 'Check the token: `floodgate login`, FLOODGATE_TOKEN or --token-file',
   403: 'The token is valid, but not for this account or not for this operation',
 };
 

@@ -37,6 +37,8 @@ export async function startDevServer(
     String(port),
     '--data-dir',
     dataDir,
+    '--dns-listen',
+    '127.0.0.1:0',
     '--log-level',
     'warn',
     ...flags,
