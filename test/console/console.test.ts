@@ -108,6 +108,8 @@ describe.skipIf(CHROMIUM === undefined)(
       });
       return () => count;
     };
+    /** Waits until the list of rules has read the queries of each rule. Those of a deleted rule are not found. */
+    const hitsRead = () => expect.poll(() => page.locator('main tbody td', { hasText: '…' }).count()).toBe(0);
     const counted = async () => (await api('/../status')).result.since_start;
     /** Returns the number of pixels of the last graph that have the colour of a series. */
     const painted = (colour: string) =>
@@ -378,6 +380,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.unrouteAll({ behavior: 'wait' });
       expect(await api(`/${before.id}`)).toMatchObject({ result: { mode: 'monitoring' } });
       await go('Rules');
+      await hitsRead();
       await api(`/${result.id}`, { method: 'DELETE' });
       await heading().getByText('One rule; the one for everywhere is in force here, monitoring.').waitFor();
     });
@@ -648,6 +651,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await search.fill('');
       await expect.poll(() => rows.count()).toBe(2);
       expect(await hidden.isVisible()).toBe(true);
+      await hitsRead();
       await api(`/${made.result.id}`, { method: 'DELETE' });
       await expect.poll(() => rows.count()).toBe(1);
     });
@@ -660,6 +664,7 @@ describe.skipIf(CHROMIUM === undefined)(
       const made = await api('', { method: 'POST', body: JSON.stringify(rule) });
       await go('Rules');
       await expect.poll(() => rows.count()).toBe(2);
+      await hitsRead();
       await api(`/${made.result.id}`, { method: 'DELETE' });
       await expect.poll(() => rows.count()).toBe(1);
     });
