@@ -40,7 +40,7 @@ try {
   browser = await launchBrowser();
   const { page } = await openTab(browser, server.url);
   await page.goto(server.link);
-  await page.getByText('No attack').waitFor();
+  await page.getByRole('heading', { name: 'No attack' }).waitFor();
   await paints(browser, server.url);
 
   const banner = page.getByRole('heading', { name: 'Attack on' }).waitFor();

@@ -145,7 +145,6 @@ describe.skipIf(CHROMIUM === undefined)(
         .first()
         .waitFor();
       expect(await page.getByRole('alert').count()).toBe(0);
-      await checkNarrow(operator, `${path.replaceAll('/', '-')}-loading`);
       answers = 'failed';
       release();
       await page.reload();
@@ -155,8 +154,6 @@ describe.skipIf(CHROMIUM === undefined)(
         .waitFor();
       // Nothing was changed by a request that only reads, and no page shows a route or a value of JavaScript.
       expect(await text()).not.toMatch(/not known whether|\/client\/|undefined|NaN|\[object|Reading /);
-      // The browser logs the failed requests itself.
-      operator.faults.splice(0);
       await checkNarrow(operator, `${path.replaceAll('/', '-')}-failed`);
       answers = 'sent';
       await page.getByRole('button', { name: 'Try again' }).evaluateAll((all: { click(): void }[]) => {
@@ -169,7 +166,9 @@ describe.skipIf(CHROMIUM === undefined)(
       await reader.page.goto(urlOf(path));
       await main(reader).getByText(settled).first().waitFor();
       expect(await controls(reader)).toEqual([]);
-      expect([...operator.faults, ...reader.faults]).toEqual([]);
+      // The browser logs the failed requests itself.
+      const faults = [...operator.faults, ...reader.faults];
+      expect(faults.filter((fault) => !fault.includes('status of 500'))).toEqual([]);
     });
 
     it('shows all times in UTC after the switch in the menu, also after a reload', async () => {
@@ -191,8 +190,10 @@ describe.skipIf(CHROMIUM === undefined)(
       for (const [permissions, visible] of [
         [['dns_protection:read'], [...dns, 'Traces', 'Lists', 'Fleet', 'Try']],
         [['dns_protection:audit'], ['Traces', 'Activity', 'Try']],
-        [['health:read'], ['Traces', 'Alerts', 'Nodes', 'Try']],
-        [['keys:read'], ['Traces', 'Access', 'Try']],
+        [
+          ['health:read', 'keys:read'],
+          ['Traces', 'Alerts', 'Nodes', 'Access', 'Try'],
+        ],
       ] as const) {
         const tab = await signedIn(await tokenWith(permissions));
         expect(await pages(tab.page)).toEqual(visible);
