@@ -36,8 +36,11 @@ const withoutUnused = {
       ? `module.exports = () => { throw new Error('${id.slice(8)} is not bundled'); };\nmodule.exports.constants = {};`
       : undefined,
 };
-/** A separate entry point: the server starts it as a thread, from the folder of the bundle. */
-const THREAD = { udpThread: 'src/dns/dataplane/embedded/udp/udpThread.ts' };
+/** Separate entry points: the program starts them as threads, from the folder of the bundle. */
+const THREADS = {
+  udpThread: 'src/dns/dataplane/embedded/udp/udpThread.ts',
+  importThread: 'src/ethereum/import/importThread.ts',
+};
 const NOTICES = 'THIRD-PARTY-NOTICES.txt';
 /** Inputs of a bundle. `.tsbuildinfo` represents the source files: the compiler writes it when one changed. */
 const MADE_OF = [
@@ -57,7 +60,7 @@ export async function bundleProgram(folder, entries) {
   const notices = `${root}${folder}/${NOTICES}`;
   if (isNewer(notices, inRoot([...MADE_OF, ...Object.values(entries)]))) return copyPages(folder);
   const output = await write(
-    { input: { ...entries, ...THREAD }, external: NOT_BUNDLED, plugins: [withoutUnused] },
+    { input: { ...entries, ...THREADS }, external: NOT_BUNDLED, plugins: [withoutUnused] },
     {
       ...{ dir: folder, format: 'cjs', chunkFileNames: '[name]-[hash].js', cleanDir: true },
       // Node keeps the whole source in memory. A single non-ASCII character would double it to two bytes per character.

@@ -43,6 +43,7 @@ const LIST = [
   ['ethereum/store/lmdb/gateway', 'final answers and API keys in LMDB'],
   ['ethereum/gateway', 'JSON-RPC over HTTP: admission, keys, the table of methods, relay, cache'],
   ['ethereum/ingest', 'follows a chain, fills ranges, handles reorganisations'],
+  ['ethereum/import', 'reads blocks and their traces from files of Floodgate, cryo and ethereum-etl'],
   ['ethereum/nodes', 'client, health and head of each node, and checks for wrong answers'],
   ['ethereum/store/lmdb/traces', 'the trace store in LMDB'],
   ['ethereum/store/clickhouse', 'the trace store in ClickHouse and PostgreSQL, shared by instances'],

@@ -24,6 +24,7 @@ const GROUPS: Readonly<Record<string, Readonly<Record<string, Load>>>> = {
     doctor: async () => (await import('./commands/doctor.ts')).registerDoctor,
     nodes: async () => (await import('./commands/nodes.ts')).registerNodes,
     index: async () => (await import('./commands/indexBlocks.ts')).registerIndex,
+    import: async () => (await import('./commands/importFiles.ts')).registerImport,
     export: async () => (await import('./commands/exportTraces.ts')).registerExport,
   },
   'Access:': {

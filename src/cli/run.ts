@@ -41,6 +41,7 @@ function isOperatorError(error: unknown): boolean {
     'DataDirUnusableError',
     'ExportError',
     'IndexConflictError',
+    'ImportError',
     'IndexingError',
     'InvalidIdError',
     'ListenError',

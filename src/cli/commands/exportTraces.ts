@@ -3,10 +3,12 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option as Flag, InvalidArgumentError } from 'commander';
 import type { Address, Trace } from '../../ethereum/traces/index.ts';
+import type { ExportedHeader } from '../../server/index.ts';
 import { readConfig } from '../configFlags.ts';
 import { networkFlag } from '../networkFlag.ts';
 import { OperatorError } from '../operatorError.ts';
 import { CSV_HEADER, csvRow } from '../output/traceCsv.ts';
+import { HEADER_COLUMNS } from '../output/traceRow.ts';
 import { addDataDirFlags } from './access/tokenStorage.ts';
 import { readBlockNumber } from './indexBlocks.ts';
 
@@ -20,6 +22,7 @@ interface ExportFlags {
   readonly out?: string;
   readonly network: string;
   readonly skipUnavailable?: boolean;
+  readonly headers?: string;
 }
 
 /** `floodgate export`: exports traces of a block range of any length, even while a server runs. */
@@ -41,17 +44,23 @@ export function registerExport(program: Command): void {
       'skip blocks that no node can trace, and list them on standard error; default: fail at such a block',
     )
     .option('--out <file>', 'output file; default: standard output')
+    .addOption(
+      new Flag(
+        '--headers <file>',
+        'also write the headers of the blocks to this file, which `floodgate import` needs',
+      ).conflicts('address'),
+    )
     .action(writeTraces);
   addDataDirFlags(command);
 }
 
 async function writeTraces(
-  { from, to, address, format, out, network, skipUnavailable = false }: ExportFlags,
+  { from, to, address, format, out, network, skipUnavailable = false, headers }: ExportFlags,
   command: Command,
 ): Promise<void> {
   if (from > to) throw new OperatorError(`--from ${from} is after --to ${to}`);
   const { dataDir } = readConfig(command);
-  const { exportTraces, namedBlocks } = await import('../../server/index.ts');
+  const { exportHeaders, exportTraces, namedBlocks } = await import('../../server/index.ts');
   if (format === 'parquet' && out === undefined && process.stdout.isTTY)
     throw new OperatorError('Parquet is a binary format and is not printed on a terminal: use --out FILE');
   const pages = exportTraces({
@@ -64,6 +73,24 @@ async function writeTraces(
   const pieces = Readable.from(await piecesOf(allOf(first, pages), format));
   if (out === undefined) await pipeline(pieces, process.stdout, { end: false });
   else await pipeline(pieces, createWriteStream(out));
+  if (headers === undefined) return;
+  const blocks = exportHeaders({ dataDir, network, fromBlock: from, toBlock: to });
+  await pipeline(Readable.from(await headerPiecesOf(blocks, format)), createWriteStream(headers));
+}
+
+async function headerPiecesOf(
+  pages: AsyncIterable<readonly ExportedHeader[]>,
+  format: ExportFlags['format'],
+): Promise<AsyncIterable<string | Uint8Array>> {
+  if (format === 'ndjson') return linesOf(pages, (header) => `${JSON.stringify(header)}\n`);
+  if (format === 'csv')
+    return linesOf(
+      pages,
+      (header) => `${HEADER_COLUMNS.map((column) => header[column] ?? '').join(',')}\r\n`,
+      `${HEADER_COLUMNS.join(',')}\r\n`,
+    );
+  const { headersParquetOf } = await import('../output/traceParquet.ts');
+  return headersParquetOf(pages);
 }
 
 async function* allOf(
@@ -84,9 +111,9 @@ async function piecesOf(
   return parquetOf(pages);
 }
 
-async function* linesOf(
-  pages: AsyncIterable<readonly Trace[]>,
-  lineOf: (trace: Trace) => string,
+async function* linesOf<T>(
+  pages: AsyncIterable<readonly T[]>,
+  lineOf: (row: T) => string,
   header?: string,
 ): AsyncGenerator<string> {
   if (header !== undefined) yield header;

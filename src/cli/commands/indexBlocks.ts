@@ -59,8 +59,9 @@ export function registerIndex(program: Command): void {
   ];
   addOwnConfigFlags(command, options).action(async () => {
     const config = readConfig(command);
-    const { from, to, rewind, network, upstream, toStore, retryUnavailable } = command.opts<IndexFlags>();
-    if (retryUnavailable) return retry(config, command.opts<IndexFlags>());
+    const flags = command.opts<IndexFlags>();
+    const { from, to, rewind, network, upstream, toStore, retryUnavailable } = flags;
+    if (retryUnavailable) return retry(config, flags);
     if (rewind !== undefined) return print(await rewound(config.dataDir, network, rewind));
     if (from === undefined)
       throw new ConfigError(
@@ -74,17 +75,25 @@ export function registerIndex(program: Command): void {
     const filled = toStore
       ? fillSharedIndex({ ...fill, stores: config, upstream: upstreamOf(config, network, upstream) })
       : fillIndex({ ...fill, upstream: nodesOf(config, network, upstream ?? []) });
-    const { complete } = await filled.finally(() => progress.end());
-    await print(
-      complete
-        ? progress.summary()
-        : `${progress.summary()} Stopped before the end: run the same command again to continue.`,
-    );
-    if (!complete) process.exitCode = EXIT_CODES.interrupted;
+    await printFilled(filled, progress);
   });
 }
 
-function stopAtSignal(): AbortSignal {
+/** Prints the summary of a fill. Sets the exit code if it was stopped before its end. */
+export async function printFilled(
+  filled: Promise<{ readonly complete: boolean }>,
+  progress: ProgressBar,
+): Promise<void> {
+  const { complete } = await filled.finally(() => progress.end());
+  await print(
+    complete
+      ? progress.summary()
+      : `${progress.summary()} Stopped before the end: run the same command again to continue.`,
+  );
+  if (!complete) process.exitCode = EXIT_CODES.interrupted;
+}
+
+export function stopAtSignal(): AbortSignal {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   return stop.signal;

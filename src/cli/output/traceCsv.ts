@@ -9,8 +9,11 @@ export function csvRow(trace: Trace): string {
   return COLUMNS.map((column) => quoted(String(row[column] ?? ''))).join(',');
 }
 
-/** Quotes a cell. Adds an apostrophe to a formula, because spreadsheets run it and an error text may contain one. */
+/**
+ * Quotes a cell. Adds an apostrophe to a formula, because spreadsheets run it and an error text may contain one. Also
+ * adds one to a text that begins with apostrophes and a formula, so that the import can remove it.
+ */
 function quoted(text: string): string {
-  const safe = /^[=+@-]/.test(text) ? `'${text}` : text;
+  const safe = /^'*[=+@-]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

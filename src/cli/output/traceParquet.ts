@@ -1,8 +1,9 @@
 import type { SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import type { Trace } from '../../ethereum/traces/index.ts';
+import type { ExportedHeader } from '../../server/index.ts';
 import { OperatorError } from '../operatorError.ts';
-import { COLUMNS, rowOf, type TraceRow } from './traceRow.ts';
+import { COLUMNS, HEADER_COLUMNS, rowOf, type TraceRow } from './traceRow.ts';
 
 type Column = (typeof COLUMNS)[number];
 
@@ -14,7 +15,7 @@ const ROW_BYTES = 600;
 const MAX_GROUP_PATH_NUMBERS = 200_000;
 const MAX_INT64 = 2n ** 63n - 1n;
 
-const column = (name: Column, type: Partial<SchemaElement>): SchemaElement => ({
+const column = (name: string, type: Partial<SchemaElement>): SchemaElement => ({
   name,
   repetition_type: 'OPTIONAL',
   ...type,
@@ -61,6 +62,39 @@ export async function* parquetOf(pages: AsyncIterable<readonly Trace[]>): AsyncG
       group = new RowGroup();
     }
   await group.writeTo(file);
+  await file.finish();
+  yield taken(bytes);
+}
+
+const HEADER_SCHEMA: SchemaElement[] = [
+  { name: 'headers', num_children: HEADER_COLUMNS.length },
+  column('blockNumber', { ...INT64, ...REQUIRED }),
+  column('blockHash', { ...TEXT, ...REQUIRED }),
+  column('parentHash', { ...TEXT, ...REQUIRED }),
+  column('timestamp', { ...INT64, ...REQUIRED }),
+  column('traceCount', { ...INT32, ...REQUIRED }),
+  column('unavailable', TEXT),
+  column('chainId', { ...INT64, ...REQUIRED }),
+  column('genesisHash', { ...TEXT, ...REQUIRED }),
+];
+const INT64_HEADER_COLUMNS: readonly string[] = ['blockNumber', 'timestamp', 'chainId'];
+
+/** Encodes headers as a Parquet file, in pieces. Each page is a row group. */
+export async function* headersParquetOf(
+  pages: AsyncIterable<readonly ExportedHeader[]>,
+): AsyncGenerator<Uint8Array> {
+  const bytes = new ByteWriter();
+  const file = new ParquetWriter({ writer: bytes, schema: HEADER_SCHEMA });
+  for await (const page of pages) {
+    const columnData = HEADER_COLUMNS.map((name) => ({
+      name,
+      data: page.map(({ [name]: value }) =>
+        INT64_HEADER_COLUMNS.includes(name) ? BigInt(value ?? 0) : value,
+      ),
+    }));
+    await file.write({ columnData, rowGroupSize: page.length });
+    yield taken(bytes);
+  }
   await file.finish();
   yield taken(bytes);
 }

@@ -1,4 +1,5 @@
 import type { Trace } from '../../ethereum/traces/index.ts';
+import type { ExportedHeader } from '../../server/index.ts';
 
 /**
  * A trace as a table row. A creation has the created address in `to` and the init code in `input`. A selfdestruct has
@@ -41,6 +42,17 @@ export const COLUMNS = [
   'error',
   'subtraces',
 ] as const satisfies readonly (keyof TraceRow)[];
+
+export const HEADER_COLUMNS = [
+  'blockNumber',
+  'blockHash',
+  'parentHash',
+  'timestamp',
+  'traceCount',
+  'unavailable',
+  'chainId',
+  'genesisHash',
+] as const satisfies readonly (keyof ExportedHeader)[];
 
 export function rowOf(trace: Trace): TraceRow {
   const { blockNumber, blockHash, transactionPosition, transactionHash, traceAddress, type, subtraces } =

@@ -1,5 +1,5 @@
 import { awaitedLater } from '../../platform/background/index.ts';
-import { NodeError, type TraceProvider } from '../nodes/index.ts';
+import { type BlockSource, NodeError, type TraceProvider } from '../nodes/index.ts';
 import { type IndexedBlock, indexBlock, indexUnavailable, type TraceStore } from '../traces/index.ts';
 import { type AdaptiveConcurrency, boundedConcurrency } from './adaptiveConcurrency.ts';
 
@@ -14,7 +14,7 @@ const LARGE_BLOCK_BYTES = 4 * 1024 * 1024;
 
 interface Fetching {
   readonly store: Pick<TraceStore, 'tracesPerChange'>;
-  readonly source: TraceProvider;
+  readonly source: TraceProvider | BlockSource;
   readonly signal: AbortSignal;
   /** Limit of parallel fetches. Default: `boundedConcurrency()`. */
   readonly concurrency?: AdaptiveConcurrency;
@@ -70,11 +70,16 @@ export async function* fetchBlocks(
 export const range = (first: number, last: number): number[] =>
   Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i);
 
-async function fetchBlock(source: TraceProvider, number: number, signal: AbortSignal): Promise<IndexedBlock> {
+async function fetchBlock(
+  source: TraceProvider | BlockSource,
+  number: number,
+  signal: AbortSignal,
+): Promise<IndexedBlock> {
   if (signal.aborted) throw new NodeError('unreachable', 'indexing is stopping');
-  const block = await source.block(number);
+  const block = await ('indexedBlock' in source ? source.indexedBlock(number) : source.block(number));
   if (block === undefined)
     throw new NodeError('nonsense', `the node has no block ${number}, although its head is higher`);
+  if ('chunks' in block) return block;
   const { header, traces, unavailable } = block;
   return unavailable === undefined ? indexBlock(header, traces) : indexUnavailable(header, unavailable);
 }

@@ -1,4 +1,4 @@
-import { NodeError, type TraceProvider } from '../nodes/index.ts';
+import { type BlockSource, NodeError, type TraceProvider } from '../nodes/index.ts';
 import type { IndexChange, IndexedBlock, TraceStore } from '../traces/index.ts';
 import type { AdaptiveConcurrency } from './adaptiveConcurrency.ts';
 import { fetchBlocks } from './fetchBlocks.ts';
@@ -12,7 +12,7 @@ const LAST_RETRY_MS = 30_000;
 
 export interface FillOptions {
   readonly store: Pick<TraceStore, 'firstMissing' | 'tracesPerChange'>;
-  readonly source: TraceProvider;
+  readonly source: TraceProvider | BlockSource;
   readonly fromBlock: number;
   readonly toBlock: number;
   readonly concurrency: AdaptiveConcurrency;

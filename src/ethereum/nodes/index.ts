@@ -61,4 +61,10 @@ export { UpstreamNode } from './pool/upstreamNode.ts';
 export { NodeTraces } from './tracing/nodeTraces.ts';
 export { probeTraceMethods } from './tracing/probeTraceMethods.ts';
 export { BlockTraceError } from './tracing/traceFailure.ts';
-export type { BlockFinder, TracedBlock, TraceProvider, TransactionFinder } from './tracing/traceProvider.ts';
+export type {
+  BlockFinder,
+  BlockSource,
+  TracedBlock,
+  TraceProvider,
+  TransactionFinder,
+} from './tracing/traceProvider.ts';

@@ -2,7 +2,10 @@ import { NoIndexError, openTraceReader } from '../../ethereum/store/lmdb/traces/
 import {
   type Address,
   type BlockRange,
+  type ChainIdentity,
+  type Hash,
   MAX_RANGE_BLOCKS,
+  type StoredBlock,
   type Trace,
   type TraceReader,
   type UnavailableBlock,
@@ -13,6 +16,8 @@ import { namedBlocks } from './unavailableText.ts';
 
 /** Maximum number of missing ranges of blocks that an error message names. */
 const MAX_NAMED_GAPS = 5;
+
+const HEADERS_PER_PAGE = 4_096;
 
 /** Thrown if a range of blocks cannot be exported. The message contains the remedy. */
 class ExportError extends Error {
@@ -64,6 +69,45 @@ export async function* exportTraces(options: ExportOptions): AsyncGenerator<read
   }
 }
 
+/** A block header as it is exported. */
+export interface ExportedHeader extends Omit<StoredBlock, 'number' | 'hash'>, ChainIdentity {
+  readonly blockNumber: number;
+  readonly blockHash: Hash;
+}
+
+/**
+ * Yields the headers of a range of blocks in order, in pages. Throws ExportError if a block is missing, or if blocks
+ * were replaced since the header before was read.
+ */
+export async function* exportHeaders(
+  options: Pick<ExportOptions, 'dataDir' | 'network' | 'fromBlock' | 'toBlock'>,
+): AsyncGenerator<readonly ExportedHeader[]> {
+  const { fromBlock, toBlock } = options;
+  const store = openIndex(options);
+  try {
+    await checkComplete(store, options);
+    const chain = await store.chain();
+    let parent: StoredBlock | undefined;
+    for (let first = fromBlock; first <= toBlock; first += HEADERS_PER_PAGE) {
+      const page: ExportedHeader[] = [];
+      for (let number = first; number <= Math.min(toBlock, first + HEADERS_PER_PAGE - 1); number++) {
+        const block = await store.block(number);
+        if (block === undefined || chain === undefined || (parent && parent.hash !== block.parentHash))
+          throw new ExportError(
+            `block ${number} was replaced by a reorganisation during the export: run it again`,
+          );
+        const { hash, parentHash, timestamp, traceCount, unavailable } = block;
+        const header = { blockNumber: number, blockHash: hash, parentHash, timestamp, traceCount };
+        page.push({ ...header, ...(unavailable && { unavailable }), ...chain });
+        parent = block;
+      }
+      yield page;
+    }
+  } finally {
+    await store.close();
+  }
+}
+
 async function* pagesOf(
   store: TraceReader,
   { fromBlock, toBlock, address }: ExportOptions,
@@ -107,7 +151,7 @@ function* rangesBetween(
   if (next <= toBlock) yield { fromBlock: next, toBlock };
 }
 
-function openIndex({ dataDir, network }: ExportOptions): TraceReader {
+function openIndex({ dataDir, network }: Pick<ExportOptions, 'dataDir' | 'network'>): TraceReader {
   try {
     return openTraceReader(indexFolder(dataDir, network));
   } catch (error) {
@@ -121,7 +165,7 @@ function openIndex({ dataDir, network }: ExportOptions): TraceReader {
 
 async function checkComplete(
   store: TraceReader,
-  { fromBlock, toBlock, network }: ExportOptions,
+  { fromBlock, toBlock, network }: Pick<ExportOptions, 'fromBlock' | 'toBlock' | 'network'>,
 ): Promise<void> {
   const gaps: string[] = [];
   let next = await store.firstMissing(fromBlock, toBlock);

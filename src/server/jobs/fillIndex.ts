@@ -4,7 +4,12 @@ import {
   fillRange,
   missingBlocks,
 } from '../../ethereum/ingest/index.ts';
-import { type IndexTraceLimits, NodeError, type TraceProvider } from '../../ethereum/nodes/index.ts';
+import {
+  type BlockSource,
+  type IndexTraceLimits,
+  NodeError,
+  type TraceProvider,
+} from '../../ethereum/nodes/index.ts';
 import { openTraceStore } from '../../ethereum/store/lmdb/traces/index.ts';
 import type { IndexedBlock, TraceStore } from '../../ethereum/traces/index.ts';
 import { QUIET } from '../../platform/logging/index.ts';
@@ -67,7 +72,7 @@ export async function fillIndex(options: FillIndexOptions): Promise<{ complete: 
 
 /** Adds the missing blocks of a range to an index. Rejects with IndexingError or store errors. */
 export async function fillFrom(
-  source: TraceProvider,
+  source: TraceProvider | BlockSource,
   store: TraceStore & { readonly countMissing?: (fromBlock: number, toBlock: number) => Promise<number> },
   { fromBlock, toBlock: asked, signal, progress, noSpace = () => undefined }: FillOptions,
 ): Promise<{ complete: boolean }> {
@@ -116,7 +121,7 @@ export async function fillFrom(
  * not final and blocks between it and the head of the index are missing.
  */
 async function lastBlock(
-  source: TraceProvider,
+  source: Pick<TraceProvider, 'heads'>,
   store: TraceStore,
   asked: number | undefined,
 ): Promise<number> {

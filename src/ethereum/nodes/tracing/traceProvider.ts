@@ -1,4 +1,12 @@
-import type { BlockHeader, ChainIdentity, Data, Hash, Trace, TraceFailure } from '../../traces/index.ts';
+import type {
+  BlockHeader,
+  ChainIdentity,
+  Data,
+  Hash,
+  IndexedBlock,
+  Trace,
+  TraceFailure,
+} from '../../traces/index.ts';
 import type { BlockRef, NodeHeads } from '../pool/nodeHeads.ts';
 
 /** A block's header and all its traces, in the order in which they are served. The traces match the header. */
@@ -22,6 +30,12 @@ export interface TraceProvider {
   blockRef(blockNumber: number): Promise<BlockRef | undefined>;
   /** Returns the block with a number and its traces; undefined if the number is above the head. */
   block(blockNumber: number): Promise<TracedBlock | undefined>;
+}
+
+/** Source of blocks that prepares them for the index itself, for example in several threads. */
+export interface BlockSource extends Pick<TraceProvider, 'chain' | 'heads'> {
+  /** Returns the block with a number; undefined if there is none. */
+  indexedBlock(blockNumber: number): Promise<IndexedBlock | undefined>;
 }
 
 export interface TransactionFinder {

@@ -24,5 +24,5 @@ export { fromCallTracer } from './geth/fromCallTracer.ts';
 export { fromFlatCallTracer } from './geth/fromFlatCallTracer.ts';
 export { TraceFormatError } from './json/traceFormatError.ts';
 export { type FullHeader, parseHeader } from './parseHeader.ts';
-export { parseTraceBlock } from './parseTraceBlock.ts';
+export { parseTraceBlock, readTraces } from './parseTraceBlock.ts';
 export { parseTransactions } from './parseTransactions.ts';

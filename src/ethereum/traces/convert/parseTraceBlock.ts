@@ -22,6 +22,14 @@ const NEWEST: PrecompileRules = { precompiles: precompilesUnder('osaka'), isAssu
  * @throws TraceFormatError naming the trace and the member if the result is not a list of traces.
  */
 export function parseTraceBlock(answer: unknown, rules: PrecompileRules = NEWEST): Trace[] {
+  const traces = readTraces(answer);
+  restoreDestroyed(traces);
+  namePrecompileFailures(traces, rules.precompiles);
+  return removeFrames(traces, (trace) => isPrecheckFailure(trace) || ranPrecompile(trace, rules));
+}
+
+/** Returns traces that are in canonical form already. @throws TraceFormatError unless they are a list of traces. */
+export function readTraces(answer: unknown): Trace[] {
   const list = asFrameList(answer, { what: 'trace_block', index: -1 }, '');
   const reader = new FrameReader();
   const traces: Trace[] = [];
@@ -29,7 +37,5 @@ export function parseTraceBlock(answer: unknown, rules: PrecompileRules = NEWEST
     const trace = reader.read(list[i], i);
     if (trace) traces.push(trace);
   }
-  restoreDestroyed(traces);
-  namePrecompileFailures(traces, rules.precompiles);
-  return removeFrames(traces, (trace) => isPrecheckFailure(trace) || ranPrecompile(trace, rules));
+  return traces;
 }

@@ -10,6 +10,8 @@ export class TraceFormatError extends Error {
   readonly index: number;
   /** Invalid member of the element, for example `action.gas`; empty if the whole element is invalid. */
   readonly member: string;
+  /** What the member must be, and what it is, as text. */
+  readonly problem: { readonly expected: string; readonly got: string };
 
   constructor(
     place: ParseContext,
@@ -21,6 +23,7 @@ export class TraceFormatError extends Error {
     );
     this.index = place.index;
     this.member = member;
+    this.problem = { expected, got: quote(got) };
   }
 }
 

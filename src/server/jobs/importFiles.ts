@@ -1,0 +1,124 @@
+import { availableParallelism } from 'node:os';
+import { FileSource, type ImportNode, ImportThreads } from '../../ethereum/import/index.ts';
+import { NodeClient, NodeError } from '../../ethereum/nodes/index.ts';
+import { openTraceStore } from '../../ethereum/store/lmdb/traces/index.ts';
+import type { ChainIdentity, TraceStore } from '../../ethereum/traces/index.ts';
+import { QUIET } from '../../platform/logging/index.ts';
+import { lockDataDir } from '../data/dataDirLock.ts';
+import { openNodes } from '../ethereum/openNodes.ts';
+import { FreeSpace } from '../health/freeSpace.ts';
+import { type FillIndexOptions, fillFrom, IndexingError } from './fillIndex.ts';
+import { indexFolder } from './indexFolder.ts';
+import { openSharedIndex, type SharedIndexOptions } from './openIndex.ts';
+
+export interface ImportFilesOptions
+  extends Pick<FillIndexOptions, 'dataDir' | 'network' | 'traceLimits' | 'signal' | 'progress'> {
+  readonly traces: readonly string[];
+  readonly headers: readonly string[];
+  /** Nodes that are asked for blocks that the files do not have completely. */
+  readonly nodes: readonly string[];
+  /** The index that instances share. Default: the index in the data folder, which is locked during the import. */
+  readonly stores?: Pick<SharedIndexOptions, 'traceStore' | 'traceStorePostgres' | 'rules'> | undefined;
+}
+
+/** Adds the blocks of files to an index. Rejects with ImportError, IndexingError or errors of the store. */
+export async function importFiles(options: ImportFilesOptions): Promise<{ complete: boolean }> {
+  const { dataDir, network, stores } = options;
+  if (stores !== undefined) {
+    const store = await openSharedIndex(stores, { network, logger: QUIET });
+    return importInto(store, options).finally(() => store.close());
+  }
+  const lock = lockDataDir(dataDir);
+  const freeSpace = new FreeSpace({ dataDir, log: QUIET });
+  try {
+    const store = openTraceStore(indexFolder(dataDir, network));
+    const noSpace = (): string | undefined => (freeSpace.allows('traces') ? undefined : freeSpace.problem);
+    return await importInto(store, options, noSpace).finally(() => store.close());
+  } finally {
+    freeSpace.stop();
+    lock.release();
+  }
+}
+
+async function importInto(
+  store: TraceStore,
+  options: ImportFilesOptions,
+  noSpace?: () => string | undefined,
+): Promise<{ complete: boolean }> {
+  const { traces, headers, signal, progress } = options;
+  const count = availableParallelism();
+  const threads = new ImportThreads(count);
+  try {
+    const source = await FileSource.open({ traces, headers }, { prepare: threads.prepare, threads: count });
+    try {
+      return await withNode(options, await statedChain(store, source), async (node, chain) => {
+        source.begin(chain, node);
+        await requireSameBlocks(store, source, node);
+        const range = { fromBlock: source.first.number, toBlock: source.last.number };
+        return fillFrom(source, store, { ...range, signal, progress, ...(noSpace && { noSpace }) });
+      });
+    } finally {
+      await source.close();
+    }
+  } finally {
+    await threads.close();
+  }
+}
+
+/** Returns the chain of the index or, if it is empty, of the files; undefined if neither is known. */
+async function statedChain(store: TraceStore, { first }: FileSource): Promise<ChainIdentity | undefined> {
+  const held = await store.chain();
+  const { chainId, genesisHash = first.number === 0 ? first.hash : undefined } = first;
+  return held ?? (chainId === undefined || genesisHash === undefined ? undefined : { chainId, genesisHash });
+}
+
+/** Calls `use` with the configured nodes, if any, and the chain. Rejects with IndexingError if the chain is unknown. */
+async function withNode<T>(
+  { nodes: urls, traceLimits, progress }: ImportFilesOptions,
+  chain: ChainIdentity | undefined,
+  use: (node: ImportNode | undefined, chain: ChainIdentity) => Promise<T>,
+): Promise<T> {
+  const [url] = urls;
+  if (url === undefined) {
+    if (chain !== undefined) return use(undefined, chain);
+    throw new IndexingError(
+      'the chain is unknown, because the index is empty and the headers lack chain id or genesis hash: use --node URL',
+    );
+  }
+  const nodes = await openNodes(urls, { chain, traceLimits }, (_, what, { message }) =>
+    progress.trouble(`${what}: ${message}`),
+  );
+  const client = new NodeClient(url);
+  try {
+    const node: ImportNode = {
+      source: nodes.source,
+      async transactionCount({ hash }) {
+        const count = await client.call('eth_getBlockTransactionCountByHash', hash);
+        return typeof count === 'string' ? Number(count) : undefined;
+      },
+    };
+    return await use(node, chain ?? (await nodes.source.chain()));
+  } catch (error) {
+    throw error instanceof NodeError ? new IndexingError(`no usable node: ${error.message}`) : error;
+  } finally {
+    await client.close();
+    await nodes.close();
+  }
+}
+
+/** Rejects with IndexingError if the first or last block differs from that of the index or the node. */
+async function requireSameBlocks(
+  store: TraceStore,
+  { first, last }: FileSource,
+  node: ImportNode | undefined,
+): Promise<void> {
+  for (const { number, hash } of [first, last]) {
+    const [held, known] = [await store.block(number), await node?.source.blockRef(number)];
+    if (node !== undefined && known === undefined) throw new IndexingError(`the node has no block ${number}`);
+    for (const block of [held, known])
+      if (block !== undefined && block.hash !== hash)
+        throw new IndexingError(
+          `block ${number} is ${hash} in the files, but ${block.hash} ${block === held ? 'in the index' : 'at the node'}`,
+        );
+  }
+}
