@@ -12,6 +12,7 @@ export { type ExportedHeader, exportHeaders, exportTraces } from './jobs/exportT
 export { type FillProgress, fillIndex } from './jobs/fillIndex.ts';
 export { fillSharedIndex } from './jobs/fillSharedIndex.ts';
 export { importFiles } from './jobs/importFiles.ts';
+export { mergeIndex } from './jobs/mergeIndex.ts';
 export { retryUnavailable } from './jobs/retryUnavailable.ts';
 export { rewindIndex } from './jobs/rewindIndex.ts';
 export { setAsideForeignIndex } from './jobs/setAsideForeignIndex.ts';

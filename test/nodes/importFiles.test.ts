@@ -176,6 +176,47 @@ test('import rejects a data folder in use, damaged files, and blocks of another 
   expect(missing).toMatchObject({ status: 1, stderr: expect.stringContaining('none') });
 });
 
+test('index --from-data-dir adds the blocks that an index lacks, and names both hashes if a block differs', async () => {
+  const [one, other, all] = [folder(), folder(), folder()];
+  const blocks = chainOf(BLOCKS, 3);
+  await fill(all, blocks, FIRST + 70);
+  await fill(one, blocks.slice(0, 120), FIRST + 70);
+  await fill(other, [...blocks.slice(100, 140), ...blocks.slice(150)]);
+  const merge = (dataDir: string, from: string) =>
+    run(['index', '--data-dir', dataDir, '--from-data-dir', from]);
+  expect(await merge(one, other)).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/^Indexed 70 blocks with \d+ traces/),
+  });
+  const wanted = await contentsOf(all);
+  expect((await contentsOf(one)).blocks).toEqual(
+    wanted.blocks.filter(({ block: { number } }) => number < 1140 || number >= 1150),
+  );
+  expect(await merge(one, all)).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/^Indexed 10 blocks/),
+  });
+  expect(await contentsOf(one)).toEqual(wanted);
+  expect(await run(['verify', '--data-dir', one])).toMatchObject({ status: 0 });
+
+  const foreign = folder();
+  await fill(foreign, chainOf(BLOCKS, 4));
+  const conflict = await merge(one, foreign);
+  const theirs = (await contentsOf(foreign)).blocks[0]?.block.hash;
+  expect(conflict).toMatchObject({ status: 1 });
+  expect(conflict.stderr).toContain(
+    `block 1000 is ${wanted.blocks[0]?.block.hash} in the index, but ${theirs} in`,
+  );
+  expect(await merge(one, one)).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('are the same folder'),
+  });
+  expect(await merge(one, folder())).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('no index of mainnet in'),
+  });
+});
+
 describe('import with a node', () => {
   let anvil: Anvil;
   let head = 0;
@@ -218,8 +259,9 @@ describe('import with a node', () => {
     expect(lacking).toMatchObject({ status: 1, stderr: expect.stringContaining('no usable node') });
     const server = await startFloodgate({ upstream: anvil.url, dataDir });
     const inUse = await run(importArgs({ traces, headers }, dataDir));
+    const merged = await run(['index', '--data-dir', indexed, '--from-data-dir', dataDir]);
     await server.stop();
-    for (const { status, stderr } of [inUse])
+    for (const { status, stderr } of [inUse, merged])
       expect({ status, stderr }).toMatchObject({
         status: 1,
         stderr: expect.stringMatching(/in use by another Floodgate/),

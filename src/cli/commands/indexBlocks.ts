@@ -14,6 +14,7 @@ interface IndexFlags {
   readonly upstream?: readonly string[];
   readonly toStore?: true;
   readonly retryUnavailable?: true;
+  readonly fromDataDir?: string;
 }
 
 /** `floodgate index`: fills the index while no server uses the data folder. */
@@ -46,6 +47,12 @@ export function registerIndex(program: Command): void {
         'retry the blocks that no node could trace; with --to-store: those of the shared index',
       ).conflicts(['from', 'to', 'rewind']),
     )
+    .addOption(
+      new Option(
+        '--from-data-dir <folder>',
+        'add the blocks of the index in another data folder, which no server uses',
+      ).conflicts(['from', 'to', 'rewind', 'toStore', 'retryUnavailable']),
+    )
     .addOption(networkFlag());
   const options = [
     'dataDir',
@@ -60,12 +67,13 @@ export function registerIndex(program: Command): void {
   addOwnConfigFlags(command, options).action(async () => {
     const config = readConfig(command);
     const flags = command.opts<IndexFlags>();
-    const { from, to, rewind, network, upstream, toStore, retryUnavailable } = flags;
+    const { from, to, rewind, network, upstream, toStore, retryUnavailable, fromDataDir } = flags;
     if (retryUnavailable) return retry(config, flags);
+    if (fromDataDir !== undefined) return merge(config, network, fromDataDir);
     if (rewind !== undefined) return print(await rewound(config.dataDir, network, rewind));
     if (from === undefined)
       throw new ConfigError(
-        'the blocks are missing: use --from BLOCK or --retry-unavailable to index, or --rewind BLOCK to remove',
+        'the blocks are missing: use --from BLOCK, --from-data-dir FOLDER or --retry-unavailable to index, or --rewind BLOCK to remove',
       );
     const stop = stopAtSignal();
     const { fillIndex, fillSharedIndex } = await import('../../server/index.ts');
@@ -97,6 +105,15 @@ export function stopAtSignal(): AbortSignal {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   return stop.signal;
+}
+
+async function merge({ dataDir }: Config, network: string, fromDataDir: string): Promise<void> {
+  const { mergeIndex } = await import('../../server/index.ts');
+  const progress = new ProgressBar(process.stderr);
+  await printFilled(
+    mergeIndex({ dataDir, network, fromDataDir, signal: stopAtSignal(), progress }),
+    progress,
+  );
 }
 
 /** Retries unavailable blocks. Exits with code 1 if some are still unavailable. */

@@ -25,7 +25,7 @@ export class ProgressBar implements FillProgress {
   }
 
   started(fromBlock: number, toBlock: number, missing: number): void {
-    this.#missing = missing;
+    this.#missing += missing;
     this.#stream.write(
       `indexing blocks ${fromBlock} to ${toBlock}: ${missing} of ${toBlock - fromBlock + 1} are missing\n`,
     );

@@ -69,7 +69,7 @@ function openEmbedded(folder: string): TraceReader | undefined {
  * A source of blocks that reads final blocks from the index in the data folder, and requests all others from nodes.
  * Without nodes, reads all blocks from the index.
  */
-class EmbeddedSource implements TraceProvider {
+export class EmbeddedSource implements TraceProvider {
   readonly #index: TraceReader;
   readonly #nodes: TraceProvider | undefined;
 
