@@ -4,7 +4,7 @@ export { webhooksOf } from './alerts/webhooks.ts';
 export { copyStore } from './data/copyStore.ts';
 export { backupData, restoreData, verifyData } from './data/dataCopies.ts';
 export { type DataDirLock, lockDataDir } from './data/dataDirLock.ts';
-export { verifyStore } from './data/verifyStore.ts';
+export { isTraceStore, verifyStore } from './data/verifyStore.ts';
 export { exportProfile, importProfile } from './dns/profileFiles.ts';
 export type { TestFlood } from './dns/testFlood.ts';
 export { examineNode } from './jobs/examineNode.ts';

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
@@ -12,6 +13,8 @@ interface VerifyFlags {
   readonly json?: boolean;
   readonly inProcess?: string;
   readonly store?: string;
+  readonly share?: string;
+  readonly record?: string;
 }
 
 /** `floodgate backup DIR`: copies all stores, even while the server runs. */
@@ -55,10 +58,13 @@ export function registerVerify(program: Command): void {
     )
     .option('--json', 'print one JSON object per line')
     .addOption(new Option('--in-process <folder>').hideHelp())
-    .addOption(new Option('--store <name>').hideHelp());
+    .addOption(new Option('--store <name>').hideHelp())
+    .addOption(new Option('--share <share>').hideHelp())
+    .addOption(new Option('--record <file>').hideHelp());
   addDataDirFlags(command).action(async () => {
-    const { inProcess, store, json } = command.opts<VerifyFlags>();
-    if (inProcess !== undefined && store !== undefined) return verifyInProcess(inProcess, store);
+    const { inProcess, store, json, share, record } = command.opts<VerifyFlags>();
+    if (inProcess !== undefined && store !== undefined)
+      return verifyInProcess(inProcess, store, { share, record });
     const { verifyData } = await import('../../server/index.ts');
     const { dataDir } = readConfig(command);
     const problems = await verifyData(dataDir, verifyInChild);
@@ -73,15 +79,39 @@ export function registerVerify(program: Command): void {
   });
 }
 
-async function verifyInProcess(folder: string, store: string): Promise<void> {
+async function verifyInProcess(
+  folder: string,
+  store: string,
+  { share = '0/1', record }: { share: string | undefined; record: string | undefined },
+): Promise<void> {
   const { verifyStore } = await import('../../server/index.ts');
-  const problems = await verifyStore(folder, store, (line) => process.stderr.write(`${line}\n`));
-  await print(JSON.stringify(problems));
+  const [index = 0, processes = 1] = share.split('/').map(Number);
+  const progress = (line: string) => void process.stderr.write(`${line}\n`);
+  await print(
+    JSON.stringify(await verifyStore(folder, store, { share: { index, processes }, record, progress })),
+  );
 }
 
-/** Checks a store in a child process, because reading a torn LMDB file may crash the process. */
-async function verifyInChild(folder: string, store: string): Promise<readonly string[]> {
-  const args = ['verify', '--in-process', folder, '--store', store];
+/**
+ * Checks a store in child processes, because reading a torn LMDB file may crash the process. Trace indexes are divided
+ * among as many processes as there are cores.
+ */
+async function verifyInChild(folder: string, store: string, record?: string): Promise<readonly string[]> {
+  const { isTraceStore } = await import('../../server/index.ts');
+  const processes = isTraceStore(store) ? availableParallelism() : 1;
+  const found = await Promise.all(
+    Array.from({ length: processes }, (_, index) =>
+      verifyShare(folder, [
+        ...['--store', store, '--share', `${index}/${processes}`],
+        ...(record === undefined ? [] : ['--record', record]),
+      ]),
+    ),
+  );
+  return [...new Set(found.flat())];
+}
+
+async function verifyShare(folder: string, flags: readonly string[]): Promise<readonly string[]> {
+  const args = ['verify', '--in-process', folder, ...flags];
   const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -1,7 +1,7 @@
 /** Store files: detection of copied files, format check, and checksums of records. */
 export { checksummedJson } from './checksummedJson.ts';
 export { inOneCommit, WITHOUT_EVENT_TURN_BATCHING } from './commits.ts';
-export { copyStore, readAllRecords } from './rawStore.ts';
+export { copyStore, type KeyRanges, readAllRecords } from './rawStore.ts';
 export { StoreCopiedError, StoreFile, StoreGoneError } from './storeFile.ts';
 export { checkStoreFormat } from './storeFormat.ts';
 export { DATA_FILE, requireNoLinkedStores, sealStoreFile, storeFolders } from './storeSeal.ts';

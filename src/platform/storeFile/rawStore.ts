@@ -24,8 +24,11 @@ export async function copyStore(folder: string, target: string): Promise<void> {
   sealStoreFile(target);
 }
 
-/** Reads all records of a store and resolves with their number. Reading a torn store may crash the process. */
-export async function readAllRecords(folder: string): Promise<number> {
+/** Ranges of keys of a database to read; undefined for all keys. */
+export type KeyRanges = (database: string) => Iterable<{ start: Buffer; end: Buffer }> | undefined;
+
+/** Reads records of a store, by default all, and resolves with their number. Reading a torn store may crash the process. */
+export async function readAllRecords(folder: string, rangesOf: KeyRanges = () => undefined): Promise<number> {
   const file = new StoreFile(folder, { isVerified: true });
   const root = file.withOpen(() =>
     open<Buffer, Buffer>({
@@ -38,14 +41,12 @@ export async function readAllRecords(folder: string): Promise<number> {
   );
   try {
     let records = 0;
-    for (const name of [...root.getKeys()]) {
-      const database = root.openDB<Buffer, Buffer>({
-        name: Buffer.from(name).toString(),
-        keyEncoding: 'binary',
-        encoding: 'binary',
-      });
+    for (const key of [...root.getKeys()]) {
+      const name = Buffer.from(key).toString();
+      const database = root.openDB<Buffer, Buffer>({ name, keyEncoding: 'binary', encoding: 'binary' });
       root.resetReadTxn();
-      for (const { value } of database.getRange()) records += value.length >= 0 ? 1 : 0;
+      for (const range of rangesOf(name.replace('\0', '')) ?? [{}])
+        for (const { value } of database.getRange(range)) records += value.length >= 0 ? 1 : 0;
     }
     return records;
   } finally {

@@ -1,10 +1,14 @@
 import {
   closeSync,
+  constants,
   existsSync,
+  fstatSync,
+  fsyncSync,
   lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
   readSync,
   renameSync,
   rmSync,
@@ -30,8 +34,19 @@ class BackupError extends Error {
 /** File of a backup, next to its stores, that contains the creation time and the names of the stores. */
 const MANIFEST = 'backup.json';
 
-/** Verifies the store in a folder and returns its problems. `store` is the name of the store. */
-export type Verify = (folder: string, store: string) => Promise<readonly string[]>;
+/** File of a data folder with the manifest of the backup that is being restored. */
+const RESTORING = 'restoring.json';
+/** File of a store that is being restored, with the segments that were verified. */
+const VERIFIED = 'verified';
+
+/**
+ * Verifies the store in a folder and returns its problems. `store` is the name of the store. If `record` is given, what
+ * was verified is recorded in this file, so that a second run skips it.
+ */
+export type Verify = (folder: string, store: string, record?: string) => Promise<readonly string[]>;
+
+/** Beginning of the names of folders with stores that are not verified yet. */
+const UNPACKED = 'restoring-';
 
 const COPY_BYTES = 4 * 1024 * 1024;
 
@@ -48,7 +63,10 @@ export async function backupData(dataDir: string, target: string): Promise<strin
   return stores;
 }
 
-/** Verifies the stores of a backup and restores them into a data folder without stores. Returns the store names. */
+/**
+ * Verifies the stores of a backup and restores them into a data folder without stores. Returns the store names. After a
+ * kill, the same call continues: it keeps what was copied and verified.
+ */
 export async function restoreData(backup: string, dataDir: string, verify: Verify): Promise<string[]> {
   requireNoLinkedStores(backup);
   const stores = storeFolders(backup);
@@ -58,26 +76,59 @@ export async function restoreData(backup: string, dataDir: string, verify: Verif
   requireRegular(join(backup, MANIFEST), manifest);
   const lock = lockDataDir(dataDir);
   try {
+    const moved = beginRestore(join(backup, MANIFEST), dataDir);
     // The folder's name must not contain a dot, because lmdb would take it for the name of a file.
-    const unpacked = stores.map((store) => ({ store, folder: join(dataDir, `restoring-${store}`) }));
-    for (const { folder } of unpacked) rmSync(folder, { recursive: true, force: true });
-    const held = storeFolders(dataDir);
-    if (held.length > 0)
-      throw new BackupError(`${dataDir} already contains ${held.join(', ')}: restore into an empty folder`);
+    const unpacked = stores
+      .filter((store) => !moved.includes(store))
+      .map((store) => ({ store, folder: join(dataDir, `${UNPACKED}${store}`) }));
     for (const { store, folder } of unpacked) {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       copyRegularFile(join(backup, store, DATA_FILE), join(folder, DATA_FILE));
-      const problems = await verify(folder, store);
-      if (problems.length > 0)
-        throw new BackupError(`${join(backup, store)} is damaged: ${problems.join('; ')}`);
+      const problems = await verify(folder, store, join(folder, VERIFIED));
+      if (problems.length === 0) continue;
+      // The copy may be damaged by a power failure, so the next run makes another one.
+      rmSync(folder, { recursive: true });
+      throw new BackupError(`${join(backup, store)} is damaged: ${problems.join('; ')}`);
     }
     for (const { store, folder } of unpacked) {
+      rmSync(join(folder, VERIFIED), { force: true });
       sealStoreFile(folder);
       renameSync(folder, join(dataDir, store));
     }
+    rmSync(join(dataDir, RESTORING));
     return stores;
   } finally {
     lock.release();
+  }
+}
+
+/**
+ * Records which backup is being restored. Returns the stores that an interrupted restore of the same backup has moved
+ * already. Removes the copies of another backup. Throws BackupError if the data folder has other stores.
+ */
+function beginRestore(manifest: string, dataDir: string): readonly string[] {
+  const record = join(dataDir, RESTORING);
+  const text = readRegular(manifest);
+  const continues =
+    lstatSync(record, { throwIfNoEntry: false }) !== undefined && readRegular(record) === text;
+  const folders = storeFolders(dataDir);
+  const held = folders.filter((name) => !name.startsWith(UNPACKED));
+  if (continues) return held;
+  if (held.length > 0)
+    throw new BackupError(`${dataDir} already contains ${held.join(', ')}: restore into an empty folder`);
+  for (const name of readdirSync(dataDir))
+    if (name.startsWith(UNPACKED)) rmSync(join(dataDir, name), { recursive: true });
+  rmSync(record, { force: true });
+  writeFileSync(record, text, { mode: 0o600, flag: 'wx' });
+  return [];
+}
+
+function readRegular(path: string): string {
+  const file = openRegular(path);
+  try {
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
   }
 }
 
@@ -107,15 +158,25 @@ function storesOf(dataDir: string): string[] {
   );
 }
 
-/** Copies a file from its descriptor, because the path may have become a link or a pipe after it was checked. */
+/**
+ * Copies a file from its descriptor, because the path may have become a link or a pipe after it was checked. Continues a
+ * copy that was interrupted.
+ */
 function copyRegularFile(from: string, to: string): void {
   const source = openRegular(from);
   try {
-    const target = openSync(to, 'wx', 0o600);
+    if (lstatSync(to, { throwIfNoEntry: false }) === undefined) closeSync(openSync(to, 'wx', 0o600));
+    const target = openSync(to, constants.O_RDWR | constants.O_NOFOLLOW);
     try {
       const buffer = Buffer.allocUnsafe(COPY_BYTES);
-      for (let read = readSync(source, buffer); read > 0; read = readSync(source, buffer))
-        for (let at = 0; at < read; ) at += writeSync(target, buffer, at, read - at);
+      let at = fstatSync(target).size;
+      for (let read = readSync(source, buffer, 0, COPY_BYTES, at); read > 0; ) {
+        for (let done = 0; done < read; ) done += writeSync(target, buffer, done, read - done, at + done);
+        at += read;
+        read = readSync(source, buffer, 0, COPY_BYTES, at);
+      }
+      // Only what is on disk may be recorded as verified.
+      fsyncSync(target);
     } finally {
       closeSync(target);
     }

@@ -1,19 +1,40 @@
-import { verifyTraces } from '../../ethereum/store/lmdb/traces/index.ts';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { type VerifiedShare, verifyTraces, WHOLE } from '../../ethereum/store/lmdb/traces/index.ts';
 import { readAllRecords } from '../../platform/storeFile/index.ts';
+
+export interface VerifyStoreOptions {
+  /** Share of the store that this process verifies; see `VerifiedShare`. Default: the whole store. */
+  readonly share?: Pick<VerifiedShare, 'index' | 'processes'>;
+  /** File that lists verified segments, one a line. Those of an earlier run are skipped. Default: no file. */
+  readonly record?: string | undefined;
+  readonly progress: (text: string) => void;
+}
+
+/** Whether a store is the index of a network, of which several processes can verify a share each. */
+export const isTraceStore = (store: string): boolean => store === 'traces' || store.startsWith('traces-');
 
 /** Reads one store and returns its problems. Run it in a separate process, because a torn file may crash it. */
 export async function verifyStore(
   folder: string,
   store: string,
-  progress: (text: string) => void,
+  { share = WHOLE, record, progress }: VerifyStoreOptions,
 ): Promise<readonly string[]> {
   try {
+    if (isTraceStore(store)) {
+      const done = new Set(record === undefined || !existsSync(record) ? [] : numbersIn(record));
+      const verified = (segment: number, block: number): void => {
+        if (record !== undefined) appendFileSync(record, `${segment}\n`);
+        progress(`${store}: verified down to block ${block}`);
+      };
+      return await verifyTraces(folder, verified, { ...share, done });
+    }
     await readAllRecords(folder);
     if (store === 'rules') return await (await import('../../rules/store/lmdb/index.ts')).verifyRules(folder);
-    if (store === 'traces' || store.startsWith('traces-'))
-      return await verifyTraces(folder, (block) => progress(`${store}: verified down to block ${block}`));
     return [];
   } catch (error) {
     return [error instanceof Error ? error.message : String(error)];
   }
 }
+
+/** Returns the numbers in a file, one a line. A kill may have cut off the last one. */
+const numbersIn = (file: string): number[] => readFileSync(file, 'utf8').split('\n').slice(0, -1).map(Number);

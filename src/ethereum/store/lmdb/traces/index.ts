@@ -7,4 +7,4 @@ export {
   openTraceStore,
   type TraceStoreOptions,
 } from './traceStore.ts';
-export { verifyTraces } from './verifyTraces.ts';
+export { type VerifiedShare, verifyTraces, WHOLE } from './verifyTraces.ts';

@@ -1,3 +1,4 @@
+import { type KeyRanges, readAllRecords } from '../../../../platform/storeFile/index.ts';
 import {
   BLOCKS_PER_SEGMENT,
   firstBlockOf,
@@ -8,32 +9,72 @@ import {
 import { verifyAttributes, verifyDirectory } from './directory/verifyDirectory.ts';
 import { TraceEnvironment } from './environment.ts';
 import { IndexState } from './indexState.ts';
-import { postingKey, SIDE_AND_TERM_AT, SIDES } from './keys.ts';
+import { postingKey, SIDE_AND_TERM_AT, SIDES, uint32Key } from './keys.ts';
 import { oldestOnDemand, onDemandTotals } from './onDemandRecords.ts';
 import { storedTraces } from './storedTraces.ts';
 
 /** Maximum number of problems to report. At this number, the verification stops. */
 const MAX_PROBLEMS = 20;
 
+/** The segments that one of several processes verifies. */
+export interface VerifiedShare {
+  /** Number of this process, from 0 to `processes` - 1. The first one also verifies what belongs to no segment. */
+  readonly index: number;
+  readonly processes: number;
+  /** Segments that need no verification, because an earlier run has verified them. */
+  readonly done: ReadonlySet<number>;
+}
+
+export const WHOLE: VerifiedShare = { index: 0, processes: 1, done: new Set() };
+
 /**
  * Verifies an index, and returns one message for each problem. Each block must be the child of the block before it
  * and, unless it is unavailable, have all traces. Posting lists must match the traces exactly. All reads see the same
- * snapshot. Calls `progress` with the first block number of each verified segment.
+ * snapshot. Calls `progress` with each segment without problems, from the highest to the lowest.
  */
-export async function verifyTraces(path: string, progress: (blockNumber: number) => void): Promise<string[]> {
+export async function verifyTraces(
+  path: string,
+  progress: (segment: number, firstBlock: number) => void,
+  share = WHOLE,
+): Promise<string[]> {
   const environment = TraceEnvironment.open(path, { readOnly: true, isVerified: true });
   try {
     const verifier = new Verifier(environment);
-    for (let segment = verifier.lastSegment; segment >= 0 && !verifier.isFull; segment--) {
+    const segments = segmentsOf(share, verifier.lastSegment);
+    await readAllRecords(path, keyRanges(share, segments));
+    for (const segment of segments) {
       verifier.verifySegment(segment);
-      progress(firstBlockOf(segment));
+      if (verifier.isFull) break;
+      if (verifier.problems.length === 0) progress(segment, firstBlockOf(segment));
     }
-    verifier.verifyOnDemand();
+    if (share.index === 0) verifier.verifyOnDemand();
     return verifier.problems;
   } finally {
     await environment.close();
   }
 }
+
+/** Returns the segments of a share, descending. */
+function segmentsOf({ index, processes, done }: VerifiedShare, last: number): number[] {
+  const segments: number[] = [];
+  for (let segment = last; segment >= 0; segment--)
+    if (segment % processes === index && !done.has(segment)) segments.push(segment);
+  return segments;
+}
+
+/** Returns the keys to read of each database: those of the segments, and in the first share all others. */
+const keyRanges =
+  ({ index, processes }: VerifiedShare, segments: readonly number[]): KeyRanges =>
+  (database) => {
+    if (database === 'postings')
+      return segments.map((one) => ({ start: uint32Key(one), end: uint32Key(one + 1) }));
+    if (/^(blocks|attributes|chunks-\d+)$/.test(database))
+      return segments.map((one) => ({
+        start: uint32Key(firstBlockOf(one)),
+        end: uint32Key(firstBlockOf(one + 1)),
+      }));
+    return index === 0 ? undefined : [];
+  };
 
 type Expected = Map<string, number[]>;
 
