@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type ColumnSource, parquetWriteBuffer } from 'hyparquet-writer';
 import { afterAll, describe, expect, it } from 'vitest';
 import { recordedFiles } from '../../../test/conformance/recorded.ts';
@@ -226,6 +227,47 @@ describe('files of cryo', () => {
     );
     const asked = opened({ traces: [file], headers: headersOf(false), node: nodeOf([]) }).then(contentsOf);
     await expect(asked).rejects.toThrow(/has \d+ transactions, but the files have traces of \d+/);
+  });
+
+  it('can be compressed with LZ4 and have unsigned columns, as Polars writes them', async () => {
+    const fixture = (name: string) =>
+      fileURLToPath(new URL(`../../../test/fixtures/cryo/${name}`, import.meta.url));
+    const [traces, headers] = [[fixture('traces.parquet')], [fixture('blocks.parquet')]];
+    const source = await opened({ traces, headers, partBytes: 4_000 });
+    expect([source.first, source.last]).toMatchObject([
+      { number: 100, difficulty: 2n ** 63n + 5n },
+      { number: 249 },
+    ]);
+    const action = { callType: 'delegatecall', from: `0x${'aa'.repeat(20)}`, to: `0x${'bb'.repeat(20)}` };
+    const hash = (number: number) => `0x${number.toString(16).padStart(64, '0')}`;
+    const place = { blockHash: hash(1_007), blockNumber: 107, subtraces: 0, traceAddress: [] };
+    const [author, wei] = [action.from, 10n ** 20n];
+    const block = indexBlock(
+      {
+        number: 107,
+        hash: hash(1_007),
+        parentHash: hash(1_006),
+        timestamp: 1_700_000_007,
+        transactionHashes: [],
+      } as never,
+      [
+        {
+          action: { ...action, gas: '0xffffffff', input: '0x0102', value: `0x${(wei + 14n).toString(16)}` },
+          ...{
+            ...place,
+            result: { gasUsed: '0x7', output: '0x' },
+            transactionHash: hash(14),
+            transactionPosition: 0,
+          },
+          type: 'call',
+        },
+        {
+          action: { author, rewardType: 'block', value: `0x${(wei + 15n).toString(16)}` },
+          ...{ ...place, result: null, transactionHash: null, transactionPosition: null, type: 'reward' },
+        },
+      ] as never,
+    );
+    expect((await contentsOf(source))[7]).toEqual(block);
   });
 
   it('that are damaged are rejected with file, row, column and value', async () => {

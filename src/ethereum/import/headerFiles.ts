@@ -21,9 +21,11 @@ export class HeaderFiles {
     const parts = await partsOf(paths, openHeaders, PART_BYTES);
     const [first, last] = [parts[0], parts.at(-1)];
     if (first === undefined || last === undefined) throw new ImportError('the files of headers are empty');
-    const [lowest] = await headersIn([first])
-      .next()
-      .then(({ value }) => [value]);
+    let lowest: FileHeader | undefined;
+    for await (const header of headersIn([first])) {
+      lowest = header;
+      break;
+    }
     let highest: FileHeader | undefined;
     for await (const header of headersIn([last])) highest = header;
     if (lowest === undefined || highest === undefined) throw new ImportError(`${last.path} has no headers`);

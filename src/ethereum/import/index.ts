@@ -1,5 +1,3 @@
 /** Import: reads blocks and their traces from files of Floodgate and other programs, and checks them. */
 export { FileSource, type ImportNode } from './fileSource.ts';
-export type { FileHeader } from './format.ts';
-export { ImportError } from './format.ts';
 export { ImportThreads } from './threads.ts';

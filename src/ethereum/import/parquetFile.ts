@@ -1,8 +1,22 @@
 import type { FileHandle } from 'node:fs/promises';
-import { type AsyncBuffer, type FileMetaData, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
+import {
+  type AsyncBuffer,
+  type Compressors,
+  type FileMetaData,
+  parquetMetadataAsync,
+  parquetReadObjects,
+} from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { ImportError, type Row } from './format.ts';
 import type { Part, TableFile, TableRow } from './table.ts';
+
+/** The package rejects an empty page that is compressed with LZ4, as Polars writes for columns without values. */
+const COMPRESSORS: Compressors = Object.fromEntries(
+  Object.entries(compressors).map(([codec, decompress]) => [
+    codec,
+    (input: Uint8Array, length: number) => (length === 0 ? new Uint8Array() : decompress(input, length)),
+  ]),
+);
 
 /** A Parquet file. Positions are numbers of rows, from 0. */
 export class ParquetFile implements TableFile {
@@ -88,7 +102,14 @@ export class ParquetFile implements TableFile {
   async #read(rowStart: number, rowEnd: number, columns?: string[]): Promise<Row[]> {
     try {
       return await parquetReadObjects({
-        ...{ file: this.#buffer, metadata: this.#metadata, compressors, rowStart, rowEnd, utf8: false },
+        ...{
+          file: this.#buffer,
+          metadata: this.#metadata,
+          compressors: COMPRESSORS,
+          rowStart,
+          rowEnd,
+          utf8: false,
+        },
         ...(columns && { columns }),
       });
     } catch (error) {
