@@ -16,7 +16,7 @@ function filesOf(path) {
 
 /** Packages that only some modules may import. */
 const PACKAGES = {
-  '@clickhouse/client': ['ethereum/store/clickhouse'],
+  '@clickhouse/client': ['ethereum/store/clickhouse', 'ethereum/store/shared'],
   commander: ['cli'],
   fastify: ['platform/http', 'rules/api', 'server'],
   kysely: ['rules/store/postgres'],

@@ -47,6 +47,7 @@ const LIST = [
   ['ethereum/nodes', 'client, health and head of each node, and checks for wrong answers'],
   ['ethereum/store/lmdb/traces', 'the trace store in LMDB'],
   ['ethereum/store/clickhouse', 'the trace store in ClickHouse and PostgreSQL, shared by instances'],
+  ['ethereum/store/shared', 'final blocks in ClickHouse, shared by servers, joined with newer local blocks'],
   ['ethereum/store/tiered', 'a shared trace store with the newest blocks in a local index', true],
   ['ethereum/traces/convert', 'converts answers of nodes into traces', true],
   ['ethereum/traces', 'traces, filters, the index, and the port TraceStore', true],

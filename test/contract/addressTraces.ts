@@ -150,7 +150,8 @@ export function addressTracesContract(
         const query = historyOf({ fromBlock: 0, toBlock: 2_700, order });
         const walked = await chain.walk({ ...query, addresses: STRANGER });
         expect(walked.missing).toEqual(chain.gaps({ fromBlock: 0, toBlock: 2_700 }));
-        expect(walked.pages).toBe(2);
+        // A page ends early at the border between two stores.
+        expect([2, 3]).toContain(walked.pages);
         await chain.expectPlain(query);
       }
     });

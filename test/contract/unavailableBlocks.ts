@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   type Address,
   type Hash,
+  type HistoryPosition,
   IndexConflictError,
   type IndexedBlock,
   indexBlock,
@@ -72,15 +73,20 @@ export function unavailableBlocksContract(
       );
 
     async function historyMissing(): Promise<readonly unknown[]> {
-      const page = await store.addressTraces(
-        {
-          addresses: [ADDRESS],
-          ...{ direction: 'either', fromBlock: FIRST, toBlock: LAST, order: 'asc', filter: {}, limit: 200 },
-        },
-        MAX_BYTES,
-        new JsonWriter(),
-      );
-      return page.missing.map(({ fromBlock, toBlock }) => [fromBlock, toBlock]);
+      const missing: (readonly number[])[] = [];
+      for (let cursor: HistoryPosition | undefined, isLast = false; !isLast; isLast = cursor === undefined) {
+        const page = await store.addressTraces(
+          {
+            ...{ addresses: [ADDRESS], direction: 'either', fromBlock: FIRST, toBlock: LAST, order: 'asc' },
+            ...{ filter: {}, limit: 200, ...(cursor && { cursor }) },
+          },
+          MAX_BYTES,
+          new JsonWriter(),
+        );
+        missing.push(...page.missing.map(({ fromBlock, toBlock }) => [fromBlock, toBlock]));
+        cursor = page.next;
+      }
+      return missing;
     }
 
     test('are linked blocks without traces, listed with their reasons, and kept after a restart', async () => {

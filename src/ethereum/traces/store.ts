@@ -48,6 +48,8 @@ export interface IndexedBlock {
   readonly block: StoredBlock;
   readonly chunks: readonly Uint8Array[];
   readonly postings: Readonly<Record<Side, Postings>>;
+  /** Whether a transaction of the network has no frames, which another node may list. Default: false. */
+  readonly lacksFrames?: boolean;
 }
 
 /** One atomic change of the index. */

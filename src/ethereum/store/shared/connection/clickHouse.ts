@@ -1,0 +1,177 @@
+import { Readable } from 'node:stream';
+import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import { AnswerTooLargeError } from '../../../traces/index.ts';
+import type { ClickHouseAddress } from './address.ts';
+import { reasonOf, TraceStoreUnavailable, WrongTables } from './failures.ts';
+import type { Rows } from './native.ts';
+import { BadRowBinary, RowReader } from './rowBinary.ts';
+
+/** Query parameters. Statements refer to them as {name:Type} and never contain their values. */
+export type Parameters = Readonly<Record<string, string | number | readonly (string | number | bigint)[]>>;
+
+/** Timeout of queries and inserts on the server, and of statements that create tables. */
+const MAX_EXECUTION_SECONDS = 20;
+const MAX_COMMAND_SECONDS = 300;
+/** Time by which a request may take longer than its statement, so that the server aborts the statement first. */
+const REQUEST_OVERHEAD_MS = 10_000;
+const MAX_CONNECTIONS = 16;
+/** Size limit for the parts of a result that are not traces: positions and row counts. */
+const RESULT_OVERHEAD_BYTES = 16 * 1024 * 1024;
+/** The first and the last value of each result row. If both are present, the response is complete. */
+const MARK = 0x464c4f44;
+
+/** ClickHouse's error code TOO_MANY_ROWS_OR_BYTES. */
+const TOO_LARGE = '396';
+const UNKNOWN_SETTING = '115';
+/** UNKNOWN_TABLE, UNKNOWN_IDENTIFIER, NO_SUCH_COLUMN_IN_TABLE, UNKNOWN_DATABASE. */
+const WRONG_TABLES = ['60', '47', '16', '81'];
+
+const READ_SETTINGS = {
+  max_execution_time: MAX_EXECUTION_SECONDS,
+  result_overflow_mode: 'throw',
+  timeout_overflow_mode: 'throw',
+  // Buffers the result on the server. Otherwise a late error would be part of a response with status 200.
+  wait_end_of_query: 1,
+  // All subqueries read the same parts of a table, so that row counts match the positions that a search returns.
+  enable_shared_storage_snapshot_in_query: 1,
+  optimize_use_projections: 1,
+  // Queries are small, so compilation and a second thread would cost more than they save.
+  ...{ compile_expressions: 0, compile_aggregate_expressions: 0, compile_sort_description: 0 },
+  max_threads: 1,
+} as const;
+
+/** Client of one ClickHouse host, over HTTP. Throws only TraceStoreUnavailable and AnswerTooLargeError. */
+export class ClickHouse {
+  readonly #client: ClickHouseClient;
+
+  constructor({ url, username, password, database, ca }: ClickHouseAddress, { isForCommands = false } = {}) {
+    const seconds = isForCommands ? MAX_COMMAND_SECONDS : MAX_EXECUTION_SECONDS;
+    this.#client = createClient({
+      ...{ url, username, password, database },
+      ...(ca && { tls: { ca_cert: ca } }),
+      application: 'floodgate',
+      request_timeout: 1_000 * seconds + REQUEST_OVERHEAD_MS,
+      max_open_connections: MAX_CONNECTIONS,
+      compression: { request: false, response: false },
+      // Without this setting, the client would log to standard output. Its errors are thrown anyway.
+      log: { level: ClickHouseLogLevel.OFF },
+    });
+  }
+
+  /** Runs `SELECT columns from`, whose result is one row, and returns this row decoded with `read`. */
+  async row<T>(
+    { columns, from, parameters }: { columns: string; from: string; parameters: Parameters },
+    maxBytes: number,
+    read: (row: RowReader) => T,
+  ): Promise<T> {
+    const query = `SELECT toUInt32(${MARK}), ${columns}, toUInt32(${MARK}) ${from} FORMAT RowBinary`;
+    const limit = maxBytes + RESULT_OVERHEAD_BYTES;
+    const settings = { ...READ_SETTINGS, max_result_bytes: String(limit) };
+    const bytes = await this.#exec({ query, parameters, settings }, { limit, maxBytes });
+    try {
+      const row = new RowReader(bytes);
+      checkMark(row);
+      const value = read(row);
+      checkMark(row);
+      row.end();
+      return value;
+    } catch (error) {
+      if (!(error instanceof BadRowBinary)) throw error;
+      throw new TraceStoreUnavailable(`ClickHouse: ${error.message}: ${exceptionIn(bytes)}`, {
+        cause: error,
+      });
+    }
+  }
+
+  /** Inserts rows. A second insert with the same token is ignored within the table's deduplication window. */
+  async insert(
+    table: string,
+    columns: string,
+    { rows, token }: { rows: Rows; token: string },
+  ): Promise<void> {
+    const settings = {
+      max_execution_time: MAX_EXECUTION_SECONDS,
+      wait_end_of_query: 1,
+      async_insert: 0,
+      insert_deduplication_token: token,
+    } as const;
+    await this.#exec(
+      { query: `INSERT INTO ${table} (${columns}) FORMAT Native`, parameters: {}, settings, rows },
+      { limit: RESULT_OVERHEAD_BYTES, maxBytes: RESULT_OVERHEAD_BYTES },
+    );
+  }
+
+  /** Runs a statement without a result. */
+  async command(query: string): Promise<void> {
+    const settings = { max_execution_time: MAX_COMMAND_SECONDS, wait_end_of_query: 1 } as const;
+    await this.#exec(
+      { query, parameters: {}, settings },
+      { limit: RESULT_OVERHEAD_BYTES, maxBytes: RESULT_OVERHEAD_BYTES },
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.#client.close();
+  }
+
+  async #exec(
+    { query, parameters, settings, rows }: Statement,
+    { limit, maxBytes }: { readonly limit: number; readonly maxBytes: number },
+  ): Promise<Buffer> {
+    try {
+      const { stream } = await this.#client.exec({
+        query,
+        query_params: parameters,
+        clickhouse_settings: settings,
+        ...(rows && { values: Readable.from(rows.pieces, { objectMode: false }) }),
+      });
+      return await bytesOf(stream, limit, maxBytes);
+    } catch (error) {
+      if (error instanceof AnswerTooLargeError) throw error;
+      if (error instanceof ClickHouseError && error.code === TOO_LARGE)
+        throw new AnswerTooLargeError(maxBytes);
+      if (error instanceof ClickHouseError && WRONG_TABLES.includes(error.code))
+        throw new WrongTables(`ClickHouse: ${reasonOf(error)}: run floodgate store migrate`, {
+          cause: error,
+        });
+      const code = error instanceof ClickHouseError ? ` (${error.code} ${error.type ?? ''})` : '';
+      throw new TraceStoreUnavailable(`ClickHouse: ${reasonOf(error)}${code}`, { cause: error });
+    }
+  }
+}
+
+/** Whether a statement failed because this ClickHouse release lacks a setting. */
+export const isUnknownSetting = ({ cause }: TraceStoreUnavailable): boolean =>
+  cause instanceof ClickHouseError && cause.code === UNKNOWN_SETTING;
+
+interface Statement {
+  readonly query: string;
+  readonly parameters: Parameters;
+  readonly settings: Readonly<Record<string, string | number>>;
+  readonly rows?: Rows;
+}
+
+async function bytesOf(stream: Readable, limit: number, maxBytes: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of stream as AsyncIterable<Buffer>) {
+    length += piece.length;
+    if (length > limit) {
+      stream.destroy();
+      throw new AnswerTooLargeError(maxBytes);
+    }
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces, length);
+}
+
+function checkMark(row: RowReader): void {
+  if (row.uint32() !== MARK) throw new BadRowBinary('the response is not a result row');
+}
+
+/** Returns the error that ClickHouse appended to a response with status 200. */
+function exceptionIn(bytes: Buffer): string {
+  const text = bytes.subarray(-4_096).toString('latin1');
+  const found = /Code: \d+\. DB::Exception: [\x20-\x7e]*/.exec(text);
+  return found === null ? 'no error message' : reasonOf(found[0]);
+}

@@ -1,0 +1,87 @@
+const WORD_BYTES = 8;
+const WORD_BITS = 64n;
+const UINT256_BYTES = 32;
+
+/** Thrown if a response is not the expected row, because it was cut or contains an error message. */
+export class BadRowBinary extends Error {
+  override readonly name = 'BadRowBinary';
+}
+
+/** Decodes one row in RowBinary format. Throws BadRowBinary if the row is too short or too long. */
+export class RowReader {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  uint8(): number {
+    return this.#bytes[this.#take(1)] ?? 0;
+  }
+
+  uint16(): number {
+    return this.#bytes.readUInt16LE(this.#take(2));
+  }
+
+  uint32(): number {
+    return this.#bytes.readUInt32LE(this.#take(4));
+  }
+
+  uint64(): number {
+    return Number(this.#bytes.readBigUInt64LE(this.#take(WORD_BYTES)));
+  }
+
+  bigUint64(): bigint {
+    return this.#bytes.readBigUInt64LE(this.#take(WORD_BYTES));
+  }
+
+  /** Returns a value of type FixedString. */
+  fixed(length: number): Buffer {
+    const at = this.#take(length);
+    return this.#bytes.subarray(at, at + length);
+  }
+
+  uint256(): bigint {
+    let value = 0n;
+    const at = this.#take(UINT256_BYTES);
+    for (let word = UINT256_BYTES / WORD_BYTES - 1; word >= 0; word--)
+      value = (value << WORD_BITS) | this.#bytes.readBigUInt64LE(at + word * WORD_BYTES);
+    return value;
+  }
+
+  bytes(): Buffer {
+    const length = this.#varint();
+    const at = this.#take(length);
+    return this.#bytes.subarray(at, at + length);
+  }
+
+  array<T>(read: () => T): T[] {
+    const length = this.#varint();
+    // Each element has at least one byte. An error message would decode to a huge length, which is rejected here.
+    if (length > this.#bytes.length - this.#at) throw new BadRowBinary('the response is truncated');
+    return Array.from({ length }, read);
+  }
+
+  /** Throws BadRowBinary if bytes are left after the row. */
+  end(): void {
+    if (this.#at !== this.#bytes.length) throw new BadRowBinary('the response has extra bytes after the row');
+  }
+
+  #varint(): number {
+    let value = 0;
+    for (let factor = 1; factor < 2 ** 35; factor *= 0x80) {
+      const byte = this.uint8();
+      value += (byte & 0x7f) * factor;
+      if (byte < 0x80) return value;
+    }
+    throw new BadRowBinary('the response has an invalid length');
+  }
+
+  #take(bytes: number): number {
+    const at = this.#at;
+    if (at + bytes > this.#bytes.length) throw new BadRowBinary('the response is truncated');
+    this.#at = at + bytes;
+    return at;
+  }
+}

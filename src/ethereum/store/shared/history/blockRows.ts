@@ -1,0 +1,100 @@
+import {
+  actionValue,
+  attributesOf,
+  FilterMatcher,
+  type HistoryFilter,
+  type HistoryPosition,
+  type Order,
+  TRACES_PER_CHUNK,
+} from '../../../traces/index.ts';
+import type { ClickHouse } from '../connection/clickHouse.ts';
+import { checkLinks } from '../reads/blocks.ts';
+import { type Chunks, readBlockChunks } from '../reads/chunks.ts';
+import { FINGERPRINTS, type Fingerprints, readFingerprints } from '../reads/segments.ts';
+import { BLOCK_TUPLE, type BlockRow, readBlockRow, validRows } from '../tables/blockRow.ts';
+import type { FoundTrace, SearchResult } from './addressRows.ts';
+import { windowParameters } from './addressRows.ts';
+import type { Window } from './window.ts';
+
+/**
+ * Maximum number of blocks that are searched for one page of results if the query has no address, because each block
+ * is then read completely.
+ */
+const MAX_BLOCKS = 64;
+const CHUNK_BYTES = 256 * 1024 * 1024;
+
+export interface BlocksQuery {
+  readonly filter: HistoryFilter;
+  readonly order: Order;
+  readonly limit: number;
+  readonly cursor: HistoryPosition | undefined;
+}
+
+/** Searches all traces of the blocks of a window, in query order, for traces that pass a filter. */
+export async function searchBlocks(
+  host: ClickHouse,
+  chain: bigint,
+  { query, window }: { readonly query: BlocksQuery; readonly window: Window },
+): Promise<SearchResult> {
+  const { filter, order, limit, cursor } = query;
+  const found: FoundTrace[] = [];
+  const matcher = new FilterMatcher(filter);
+  const step = order === 'asc' ? 1 : -1;
+  const { blocks, prints } = await tracedBlocks(host, chain, { order, window });
+  const looked = blocks.slice(0, MAX_BLOCKS);
+  for (const block of looked) {
+    if (found.length >= limit) break;
+    const chunks = await readBlockChunks(host, { chain, maxBytes: CHUNK_BYTES }, block);
+    const ahead = passingIn(chunks, block, matcher).filter(
+      ({ traceIndex }) => cursor?.blockNumber !== block.number || step * (traceIndex - cursor.traceIndex) > 0,
+    );
+    found.push(...(order === 'asc' ? ahead : ahead.reverse()));
+  }
+  const last = looked.at(-1);
+  const isFinished = blocks.length <= MAX_BLOCKS || last === undefined;
+  return {
+    found: found.slice(0, limit),
+    last: isFinished
+      ? undefined
+      : { number: last.number, traceIndex: order === 'asc' ? last.traceCount - 1 : 0 },
+    prints,
+  };
+}
+
+/** Returns the first blocks of a window that have traces, in query order, one more than are searched. */
+async function tracedBlocks(
+  host: ClickHouse,
+  chain: bigint,
+  { order, window }: { readonly order: Order; readonly window: Window },
+): Promise<{ blocks: BlockRow[]; prints: Fingerprints }> {
+  const by = order === 'asc' ? 'ASC' : 'DESC';
+  const valid = validRows('number BETWEEN {first:UInt32} AND {last:UInt32}');
+  const from = `FROM (SELECT groupArray(${BLOCK_TUPLE}) AS blocks FROM (
+      SELECT * FROM (${valid}) WHERE traces > 0 AND exactness > 0 ORDER BY number ${by} LIMIT ${MAX_BLOCKS + 1})) AS b
+    ${FINGERPRINTS.from}`;
+  const parameters = windowParameters(chain, { ...window, ignored: [] });
+  return host.row({ columns: `blocks, ${FINGERPRINTS.columns}`, from, parameters }, 0, (row) => {
+    const blocks = row.array(() => readBlockRow(row)).sort((a, b) => a.number - b.number);
+    checkLinks(blocks);
+    if (order === 'desc') blocks.reverse();
+    return { blocks, prints: readFingerprints(row) };
+  });
+}
+
+function passingIn(
+  chunks: Chunks,
+  { number, write, traceCount }: BlockRow,
+  matcher: FilterMatcher,
+): FoundTrace[] {
+  const all = Array.from({ length: Math.ceil(traceCount / TRACES_PER_CHUNK) }, (_, chunk) =>
+    chunks.get(number, chunk),
+  );
+  const places: FoundTrace[] = [];
+  attributesOf(all, traceCount).forEach((attributes, traceIndex) => {
+    const verdict = matcher.byAttributes(attributes);
+    const valueHere = (): bigint =>
+      actionValue(chunks.containing({ number, traceIndex }), traceIndex % TRACES_PER_CHUNK);
+    if (verdict ?? matcher.byValue(valueHere())) places.push({ number, traceIndex, write, attributes });
+  });
+  return places;
+}

@@ -1,0 +1,83 @@
+import type { BlockRange } from '../../../traces/index.ts';
+import type { ClickHouse } from '../connection/clickHouse.ts';
+import { UnprovenRead } from '../connection/failures.ts';
+import {
+  BLOCK_TUPLE,
+  type BlockRow,
+  EXACTNESS,
+  isTraced,
+  readBlockRow,
+  validRows,
+} from '../tables/blockRow.ts';
+
+export type BlockRows = ReadonlyMap<number, BlockRow>;
+
+/** SQL: the valid rows of the heights from {first} to {last}. */
+export const VALID_IN_RANGE = validRows('number BETWEEN {first:UInt32} AND {last:UInt32}');
+
+/** SQL: one row with the valid rows that a statement selects. */
+export const grouped = (rows: string): string =>
+  `SELECT groupArray(${BLOCK_TUPLE}) AS blocks FROM (${rows}) WHERE exactness > 0`;
+
+/** Returns the blocks from `fromBlock` to `toBlock` and their neighbours, by number. */
+export async function readRange(host: ClickHouse, chain: bigint, range: BlockRange): Promise<BlockRows> {
+  const parameters = { chain: String(chain), ...withNeighbours(range) };
+  const statement = { columns: 'blocks', from: `FROM (${grouped(VALID_IN_RANGE)})`, parameters };
+  return byNumber(await host.row(statement, 0, (row) => row.array(() => readBlockRow(row))));
+}
+
+/** Returns the blocks with the given numbers, by number. */
+export async function readNumbers(
+  host: ClickHouse,
+  chain: bigint,
+  numbers: readonly number[],
+): Promise<BlockRows> {
+  const rows = await readHeights(host, chain, numbers);
+  return new Map([...rows].filter(([, { exactness }]) => exactness > EXACTNESS.missing));
+}
+
+/** Returns the valid rows of the given heights, also of those that a rewind has marked as missing. */
+export async function readHeights(
+  host: ClickHouse,
+  chain: bigint,
+  numbers: readonly number[],
+): Promise<BlockRows> {
+  if (numbers.length === 0) return new Map();
+  const parameters = { chain: String(chain), numbers: [...new Set(numbers)] };
+  const valid = validRows('number IN {numbers:Array(UInt32)}');
+  const from = `FROM (SELECT groupArray(${BLOCK_TUPLE}) AS blocks FROM (${valid}))`;
+  return byNumber(
+    await host.row({ columns: 'blocks', from, parameters }, 0, (row) => row.array(() => readBlockRow(row))),
+  );
+}
+
+export const byNumber = (rows: readonly BlockRow[]): BlockRows =>
+  new Map([...rows].sort((a, b) => a.number - b.number).map((row) => [row.number, row]));
+
+/** Returns the parameters `first` and `last` for a range with its neighbours. */
+export const withNeighbours = ({ fromBlock, toBlock }: BlockRange): { first: number; last: number } => ({
+  first: Math.max(0, fromBlock - 1),
+  last: toBlock + 1,
+});
+
+/** Throws UnprovenRead if two blocks with consecutive numbers are not parent and child. */
+export function checkLinks(blocks: Iterable<BlockRow>): void {
+  let parent: BlockRow | undefined;
+  for (const block of blocks) {
+    if (parent?.number === block.number - 1 && parent.hash !== block.parentHash)
+      throw new UnprovenRead(
+        `the shared index: block ${block.number} is not the child of block ${parent.number}; run floodgate verify --trace-store`,
+      );
+    parent = block;
+  }
+}
+
+/** Whether all blocks of a range are present with traces. Checks the links of the range and its neighbours. */
+export function isWhole(blocks: BlockRows, { fromBlock, toBlock }: BlockRange): boolean {
+  for (let number = fromBlock; number <= toBlock; number++) {
+    const block = blocks.get(number);
+    if (block === undefined || !isTraced(block)) return false;
+  }
+  checkLinks(blocks.values());
+  return true;
+}

@@ -1,0 +1,176 @@
+import {
+  assertNotTooMany,
+  type JsonWriter,
+  type StoredBlock,
+  searchLimit,
+  type TraceFilter,
+} from '../../../traces/index.ts';
+import type { ClickHouse } from '../connection/clickHouse.ts';
+import { UnprovenRead } from '../connection/failures.ts';
+import { isTraced, readBlockRow } from '../tables/blockRow.ts';
+import type { TracePosition } from '../tables/position.ts';
+import { SIDE_BITS } from '../tables/rows.ts';
+import {
+  type BlockRows,
+  byNumber,
+  grouped,
+  isWhole,
+  readRange,
+  VALID_IN_RANGE,
+  withNeighbours,
+} from './blocks.ts';
+import { readChunks } from './chunks.ts';
+import { tracesAsJson } from './writeTraces.ts';
+
+/** Maximum number of times that a search is repeated because it found rows of other writes. */
+const MAX_SEARCHES = 4;
+
+/** Matches of a filter in the shared part of its range. */
+export interface FilterPart {
+  /** The traces as bytes of a JSON array. */
+  readonly bytes: Uint8Array;
+  readonly found: number;
+  /** Number of matches in the range, including skipped ones; a lower bound if `found` reached the limit. */
+  readonly matches: number;
+  /** The last block of the range. */
+  readonly last: StoredBlock;
+}
+
+interface Found {
+  readonly blocks: BlockRows;
+  readonly places: readonly TracePosition[];
+  readonly matches: number;
+}
+
+export interface FilterReading {
+  readonly chain: bigint;
+  readonly maxBytes: number;
+  readonly json?: JsonWriter | undefined;
+}
+
+/** Returns the matches of a filter, or undefined if a block of its range is missing. */
+export async function filterPart(
+  host: ClickHouse,
+  { chain, maxBytes, json }: FilterReading,
+  filter: TraceFilter,
+): Promise<FilterPart | undefined> {
+  const isUnrestricted = filter.fromAddresses.length + filter.toAddresses.length === 0;
+  const { blocks, places, matches } = await (isUnrestricted
+    ? findByCount(host, chain, filter)
+    : findByAddress(host, chain, filter));
+  const last = blocks.get(filter.toBlock);
+  if (last === undefined || !isWhole(blocks, filter)) return undefined;
+  if (filter.blockHash !== undefined && last.hash !== filter.blockHash) return undefined;
+  assertNotTooMany(filter, places.length);
+  for (const { number, write } of places)
+    if (blocks.get(number)?.write !== write) throw new UnprovenRead(`ClickHouse: block ${number} changed`);
+  const chunks = await readChunks(host, { chain, maxBytes }, places);
+  const bytes = tracesAsJson({ places, chunks, maxBytes, json });
+  return { bytes, found: places.length, matches, last };
+}
+
+/** Finds the traces that a filter without addresses selects, from the trace counts of the blocks. */
+async function findByCount(host: ClickHouse, chain: bigint, filter: TraceFilter): Promise<Found> {
+  const { fromBlock, toBlock, after } = filter;
+  const count = searchLimit(filter);
+  const blocks = await readRange(host, chain, filter);
+  const places: TracePosition[] = [];
+  let matches = 0;
+  for (let number = fromBlock; number <= toBlock; number++) {
+    const { traceCount = 0, write = 0n } = blocks.get(number) ?? {};
+    for (
+      let traceIndex = Math.max(0, after - matches);
+      traceIndex < traceCount && places.length < count;
+      traceIndex++
+    )
+      places.push({ number, traceIndex, write });
+    matches += traceCount;
+  }
+  return { blocks, places, matches };
+}
+
+/**
+ * Finds the traces with the addresses of a filter, and counts all rows of its blocks. Few blocks have rows of other
+ * writes than the valid one, so the search excludes these only when they were found.
+ */
+async function findByAddress(host: ClickHouse, chain: bigint, filter: TraceFilter): Promise<Found> {
+  let ignored: readonly bigint[] = [];
+  for (let searches = 0; searches < MAX_SEARCHES; searches++) {
+    const { others, ...found } = await searchByAddress(host, chain, { filter, ignored });
+    if (others.every((write) => ignored.includes(write))) return found;
+    ignored = others;
+  }
+  throw new UnprovenRead('the shared index: rows were added during the read');
+}
+
+async function searchByAddress(
+  host: ClickHouse,
+  chain: bigint,
+  { filter, ignored }: { readonly filter: TraceFilter; readonly ignored: readonly bigint[] },
+): Promise<Found & { readonly others: readonly bigint[] }> {
+  const { fromBlock, toBlock, after } = filter;
+  const range = 'chain = {chain:UInt64} AND number BETWEEN {from:UInt32} AND {to:UInt32}';
+  const matching = `SELECT number, trace_index, write FROM trace_parties WHERE ${range}
+    ${ignored.length === 0 ? '' : 'AND write NOT IN {ignored:Array(UInt64)}'} AND ${conditionOf(filter)}`;
+  const from = `FROM (${grouped(VALID_IN_RANGE)}) AS b
+    CROSS JOIN (SELECT groupArray((number, trace_index, write)) AS places FROM (
+      ${matching} ORDER BY number, trace_index LIMIT {count:UInt32} OFFSET {after:UInt64})) AS found
+    CROSS JOIN (SELECT ${after > 0 || filter.count === 0 ? `count() AS matches FROM (${matching})` : 'toUInt64(0) AS matches'}) AS counted
+    CROSS JOIN (SELECT groupArray((number, write, n)) AS rows FROM (
+      SELECT number, write, count() AS n FROM trace_parties WHERE ${range} GROUP BY number, write)) AS p`;
+  const parameters = {
+    ...{ chain: String(chain), ...withNeighbours(filter), from: fromBlock, to: toBlock },
+    ...{ after, count: searchLimit(filter), ...(ignored.length > 0 && { ignored }) },
+    ...{ senders: digitsOf(filter.fromAddresses), recipients: digitsOf(filter.toAddresses) },
+  };
+  return host.row({ columns: 'blocks, places, matches, rows', from, parameters }, 0, (row) => {
+    const blocks = byNumber(row.array(() => readBlockRow(row)));
+    const places = row.array(() => ({
+      ...{ number: row.uint32(), traceIndex: row.uint32(), write: row.bigUint64() },
+    }));
+    const matches = Math.max(row.uint64(), places.length);
+    const rows = row.array(() => ({ number: row.uint32(), write: row.bigUint64(), n: row.uint64() }));
+    const counts = new Map(rows.map(({ write, n }) => [write, n]));
+    for (const block of blocks.values())
+      if (isTraced(block) && block.number >= fromBlock && block.number <= toBlock)
+        checkRows(block, counts.get(block.write) ?? 0);
+    const isOther = ({ number, write }: { number: number; write: bigint }): boolean =>
+      blocks.get(number)?.write !== write;
+    places.sort((a, b) => a.number - b.number || a.traceIndex - b.traceIndex);
+    return { blocks, places, matches, others: rows.filter(isOther).map(({ write }) => write) };
+  });
+}
+
+/** Throws UnprovenRead if a block has too few or too many rows in `trace_parties`. */
+export function checkRows(
+  { number, parties }: { readonly number: number; readonly parties: number },
+  rows: number,
+): void {
+  if (rows !== parties)
+    throw new UnprovenRead(`ClickHouse: block ${number} has ${rows} of ${parties} rows by address`);
+}
+
+export const digitsOf = (addresses: readonly string[]): string[] =>
+  [...new Set(addresses)].map((address) => address.slice(2));
+
+/**
+ * SQL condition: the address of a row is in a list. Several addresses need a subquery, because an arrayMap would be
+ * compared with every row.
+ */
+const isOneOf = (parameter: string, { length }: readonly string[]): string =>
+  length === 1
+    ? `address = toFixedString(unhex({${parameter}:Array(String)}[1]), 20)`
+    : `address IN (SELECT toFixedString(unhex(arrayJoin({${parameter}:Array(String)})), 20))`;
+
+/**
+ * SQL: the conditions of a filter. Rows are grouped by trace only if the filter has senders and recipients. Otherwise
+ * at most one row per trace matches.
+ */
+function conditionOf({ fromAddresses, toAddresses, mode }: TraceFilter): string {
+  const sent = `${isOneOf('senders', fromAddresses)} AND bitAnd(sides, ${SIDE_BITS.from}) != 0`;
+  const received = `${isOneOf('recipients', toAddresses)} AND bitAnd(sides, ${SIDE_BITS.to}) != 0`;
+  if (toAddresses.length === 0) return sent;
+  if (fromAddresses.length === 0) return received;
+  const either = `((${sent}) OR (${received})) GROUP BY number, trace_index, write`;
+  return mode === 'union' ? either : `${either} HAVING max(${sent}) AND max(${received})`;
+}

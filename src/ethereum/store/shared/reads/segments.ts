@@ -1,0 +1,243 @@
+import { BLOCKS_PER_SEGMENT, type BlockRange, firstBlockOf, type Hash } from '../../../traces/index.ts';
+import type { ClickHouse } from '../connection/clickHouse.ts';
+import { UnprovenRead } from '../connection/failures.ts';
+import type { RowReader } from '../connection/rowBinary.ts';
+import { isTraced, readBlockRow, readHash } from '../tables/blockRow.ts';
+import { SEGMENT } from '../tables/tables.ts';
+import { type BlockRows, byNumber, checkLinks, grouped, VALID_IN_RANGE } from './blocks.ts';
+import { checkRows } from './filterPart.ts';
+
+/** Number of rows of a segment, and the sum of their `write`, in both tables. Any added or lost row changes it. */
+export interface Fingerprint {
+  readonly blocks: bigint;
+  readonly blockSum: bigint;
+  readonly parties: bigint;
+  readonly partySum: bigint;
+}
+
+/** Verified state of the rows of a segment. */
+export interface SegmentState extends Fingerprint {
+  /** Ranges of blocks that are missing or unavailable. */
+  readonly missing: readonly BlockRange[];
+  /** Writes whose rows are not part of a result: interrupted, outranked, and those of missing heights. */
+  readonly ignored: readonly bigint[];
+  /** Parent of the first block of the segment, and hash of the last one; undefined if that block is missing. */
+  readonly parent: Hash | undefined;
+  readonly last: Hash | undefined;
+}
+
+export type Fingerprints = ReadonlyMap<number, Fingerprint>;
+
+/** Number of segments whose blocks one statement reads. */
+const SEGMENTS_PER_READ = 16;
+/** Maximum number of times that a search is repeated because rows were added meanwhile. */
+const MAX_SEARCHES = 4;
+const NONE: Fingerprint = { blocks: 0n, blockSum: 0n, parties: 0n, partySum: 0n };
+
+/** SQL: one row with the fingerprints of the segments from {firstSegment} to {lastSegment}. */
+const printsOf = (table: string): string =>
+  `SELECT groupArray((segment, n, s)) AS prints FROM (
+    SELECT ${SEGMENT} AS segment, count() AS n, sum(write) AS s FROM ${table}
+    WHERE chain = {chain:UInt64} AND ${SEGMENT} BETWEEN {firstSegment:UInt32} AND {lastSegment:UInt32} GROUP BY segment)`;
+
+/** SQL: to be added to a statement, so that it reads the fingerprints of the same state as its other parts. */
+export const FINGERPRINTS = {
+  columns: 'block_prints.prints, party_prints.prints',
+  from: `CROSS JOIN (${printsOf('trace_blocks')}) AS block_prints CROSS JOIN (${printsOf('trace_parties')}) AS party_prints`,
+} as const;
+
+/** Reads the columns of FINGERPRINTS. */
+export function readFingerprints(row: RowReader): Fingerprints {
+  const read = (): Map<number, { n: bigint; sum: bigint }> =>
+    new Map(row.array(() => [row.uint32(), { n: row.bigUint64(), sum: row.bigUint64() }] as const));
+  const [blocks, parties] = [read(), read()];
+  const prints = new Map<number, Fingerprint>();
+  for (const segment of new Set([...blocks.keys(), ...parties.keys()])) {
+    const [b, p] = [blocks.get(segment), parties.get(segment)];
+    prints.set(segment, {
+      ...{ blocks: b?.n ?? 0n, blockSum: b?.sum ?? 0n, parties: p?.n ?? 0n, partySum: p?.sum ?? 0n },
+    });
+  }
+  return prints;
+}
+
+const isEqual = (a: Fingerprint = NONE, b: Fingerprint = NONE): boolean =>
+  a.blocks === b.blocks && a.blockSum === b.blockSum && a.parties === b.parties && a.partySum === b.partySum;
+
+export interface SegmentRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The cached states of the segments of a chain, which prove searches of any range. */
+export class Segments {
+  readonly #chain: bigint;
+  readonly #states = new Map<number, SegmentState>();
+
+  constructor(chain: bigint) {
+    this.#chain = chain;
+  }
+
+  /**
+   * Runs a search with the cached states of a range. If the fingerprints that it returns differ from those of the
+   * states, derives the states again, and repeats the search.
+   */
+  async prove<T extends { readonly prints: Fingerprints }>(
+    host: ClickHouse,
+    range: SegmentRange,
+    search: (states: ReadonlyMap<number, SegmentState>) => Promise<T>,
+  ): Promise<T> {
+    for (let searches = 0; searches < MAX_SEARCHES; searches++) {
+      const states = this.#within(range);
+      const result = await search(states);
+      const { prints } = result;
+      const stale = [...new Set([...states.keys(), ...prints.keys()])].filter(
+        (segment) => !isEqual(states.get(segment), prints.get(segment)),
+      );
+      if (stale.length === 0) {
+        checkSegmentLinks(states);
+        return result;
+      }
+      await this.#refresh(
+        host,
+        stale.sort((a, b) => a - b),
+      );
+    }
+    throw new UnprovenRead('the shared index: rows were added during the read');
+  }
+
+  /** Derives the state of a segment from its rows. */
+  async derive(host: ClickHouse, segment: number): Promise<SegmentState | undefined> {
+    return (await this.#derive(host, { first: segment, last: segment })).get(segment);
+  }
+
+  #within({ first, last }: SegmentRange): ReadonlyMap<number, SegmentState> {
+    const within = [...this.#states].filter(([segment]) => segment >= first && segment <= last);
+    return new Map(within.sort(([a], [b]) => a - b));
+  }
+
+  async #refresh(host: ClickHouse, stale: readonly number[]): Promise<void> {
+    for (const segment of stale) this.#states.delete(segment);
+    const range = { first: stale[0] ?? 0, last: stale.at(-1) ?? 0 };
+    const { prints, stored } = await this.#stored(host, range);
+    for (const segment of stale) {
+      const state = stored.get(segment)?.find((one) => isEqual(one, prints.get(segment)));
+      if (state !== undefined) this.#states.set(segment, state);
+    }
+    const left = stale.filter((segment) => prints.has(segment) && !this.#states.has(segment));
+    for (const run of runsOf(left))
+      for (const [segment, state] of await this.#derive(host, run)) this.#states.set(segment, state);
+  }
+
+  /** Returns the current fingerprints of a range, and the rows of `trace_segments`. */
+  async #stored(
+    host: ClickHouse,
+    range: SegmentRange,
+  ): Promise<{ prints: Fingerprints; stored: ReadonlyMap<number, SegmentState[]> }> {
+    const from = `FROM (SELECT groupArray((number, blocks, block_sum, parties, party_sum, parent, last, ignored)) AS stored
+      FROM trace_segments WHERE chain = {chain:UInt64} AND number BETWEEN {first:UInt32} AND {end:UInt32}) AS s
+      ${FINGERPRINTS.from}`;
+    const parameters = {
+      ...segmentParameters(this.#chain, range),
+      ...{ first: firstBlockOf(range.first), end: firstBlockOf(range.last) },
+    };
+    return host.row({ columns: `stored, ${FINGERPRINTS.columns}`, from, parameters }, 0, (row) => {
+      const stored = new Map<number, SegmentState[]>();
+      row.array(() => {
+        const segment = row.uint32() / BLOCKS_PER_SEGMENT;
+        const state: SegmentState = {
+          ...{ blocks: row.bigUint64(), blockSum: row.bigUint64() },
+          ...{ parties: row.bigUint64(), partySum: row.bigUint64() },
+          ...{ parent: readHash(row), last: readHash(row) },
+          ignored: row.array(() => row.bigUint64()),
+          missing: [],
+        };
+        stored.set(segment, [...(stored.get(segment) ?? []), state]);
+      });
+      return { prints: readFingerprints(row), stored };
+    });
+  }
+
+  async #derive(host: ClickHouse, range: SegmentRange): Promise<Map<number, SegmentState>> {
+    const [first, last] = [firstBlockOf(range.first), firstBlockOf(range.last + 1) - 1];
+    const from = `FROM (${grouped(VALID_IN_RANGE)}) AS b
+      CROSS JOIN (SELECT groupArray((number, write, n)) AS rows FROM (
+        SELECT number, write, count() AS n FROM trace_parties
+        WHERE chain = {chain:UInt64} AND number BETWEEN {first:UInt32} AND {last:UInt32} GROUP BY number, write)) AS p
+      ${FINGERPRINTS.from}`;
+    const parameters = { ...segmentParameters(this.#chain, range), first, last };
+    const columns = `blocks, rows, ${FINGERPRINTS.columns}`;
+    return host.row({ columns, from, parameters }, 0, (row) => {
+      const blocks = byNumber(row.array(() => readBlockRow(row)));
+      const rows = row.array(() => ({ number: row.uint32(), write: row.bigUint64(), n: row.uint64() }));
+      const states = new Map<number, SegmentState>();
+      for (const [segment, print] of readFingerprints(row))
+        states.set(segment, stateOf(segment, print, { blocks, rows }));
+      return states;
+    });
+  }
+}
+
+export const segmentParameters = (
+  chain: bigint,
+  { first, last }: SegmentRange,
+): { chain: string; firstSegment: number; lastSegment: number } => ({
+  ...{ chain: String(chain), firstSegment: first, lastSegment: last },
+});
+
+interface Rows {
+  readonly blocks: BlockRows;
+  readonly rows: readonly { readonly number: number; readonly write: bigint; readonly n: number }[];
+}
+
+/** Derives the state of a segment. Throws UnprovenRead if a valid block lacks rows, or if links are wrong. */
+function stateOf(segment: number, print: Fingerprint, { blocks, rows }: Rows): SegmentState {
+  const [first, end] = [firstBlockOf(segment), firstBlockOf(segment + 1)];
+  const isWithin = ({ number }: { number: number }): boolean => number >= first && number < end;
+  const within = [...blocks.values()].filter(isWithin);
+  checkLinks(within);
+  const traced = within.filter(isTraced);
+  const counts = new Map<bigint, number>();
+  for (const row of rows) if (isWithin(row)) counts.set(row.write, row.n);
+  for (const block of traced) {
+    checkRows(block, counts.get(block.write) ?? 0);
+    counts.delete(block.write);
+  }
+  const missing: BlockRange[] = [];
+  let next = first;
+  for (const { number } of traced) {
+    if (number > next) missing.push({ fromBlock: next, toBlock: number - 1 });
+    next = number + 1;
+  }
+  if (next < end) missing.push({ fromBlock: next, toBlock: end - 1 });
+  return {
+    ...print,
+    missing,
+    ignored: [...counts.keys()],
+    parent: blocks.get(first)?.parentHash,
+    last: blocks.get(end - 1)?.hash,
+  };
+}
+
+/** Throws UnprovenRead if the last block of a segment is not the parent of the first block of the next segment. */
+function checkSegmentLinks(states: ReadonlyMap<number, SegmentState>): void {
+  for (const [segment, { parent }] of states) {
+    const before = states.get(segment - 1)?.last;
+    if (parent !== undefined && before !== undefined && parent !== before)
+      throw new UnprovenRead(
+        `the shared index: block ${firstBlockOf(segment)} is not the child of block ${firstBlockOf(segment) - 1}; run floodgate verify --trace-store`,
+      );
+  }
+}
+
+/** Divides ascending segments into runs of neighbours. */
+function runsOf(segments: readonly number[]): SegmentRange[] {
+  const runs: { first: number; last: number }[] = [];
+  for (const segment of segments) {
+    const run = runs.at(-1);
+    if (run !== undefined && run.last === segment - 1 && segment - run.first < SEGMENTS_PER_READ)
+      run.last = segment;
+    else runs.push({ first: segment, last: segment });
+  }
+  return runs;
+}

@@ -1,0 +1,248 @@
+import {
+  AnswerTooLargeError,
+  type BlockRange,
+  type FramesPage,
+  type FramesQuery,
+  findFrame,
+  firstTraceFrom,
+  type Hash,
+  type HistoryPage,
+  type HistoryPosition,
+  type HistoryQuery,
+  type HistorySummary,
+  JsonWriter,
+  type StoredBlock,
+  type SummaryQuery,
+  TRACES_PER_CHUNK,
+  type TraceFilter,
+  type TransactionLimits,
+  type UnavailableBlock,
+  writeTrace,
+} from '../../traces/index.ts';
+import type { ClickHouse } from './connection/clickHouse.ts';
+import type { Hosts } from './connection/hosts.ts';
+import { checkTip, type KnownBlock, readFramesPage, readPage, readSummary } from './history/history.ts';
+import { grouped, isWhole, readNumbers, readRange } from './reads/blocks.ts';
+import { type Chunks, readBlockChunks } from './reads/chunks.ts';
+import { type FilterPart, type FilterReading, filterPart } from './reads/filterPart.ts';
+import { Segments } from './reads/segments.ts';
+import { findTransaction, type RootFrame } from './reads/transactions.ts';
+import { tracesAsJson } from './reads/writeTraces.ts';
+import { type BlockRow, EXACTNESS, readBlockRow, storedBlockOf, validRows } from './tables/blockRow.ts';
+import type { TracePosition } from './tables/position.ts';
+import { SEGMENT } from './tables/tables.ts';
+
+/** Number of blocks whose rows one statement reads. */
+const BLOCKS_PER_READ = 1_024;
+
+/** Reads the final blocks of a chain from the shared index. Every result is proven; otherwise the read fails. */
+export class SharedReader {
+  readonly #hosts: Hosts;
+  readonly #chain: bigint;
+  readonly #segments: Segments;
+
+  constructor(hosts: Hosts, chain: bigint) {
+    this.#hosts = hosts;
+    this.#chain = chain;
+    this.#segments = new Segments(chain);
+  }
+
+  async block(blockNumber: number): Promise<StoredBlock | undefined> {
+    const rows = await this.rows(blockNumber, blockNumber);
+    return rows[0] && storedBlockOf(rows[0]);
+  }
+
+  /** Returns the rows of the present blocks of a range of at most 1,024 blocks, ascending. */
+  async rows(fromBlock: number, toBlock: number): Promise<BlockRow[]> {
+    const blocks = await this.#hosts.read((host) => readRange(host, this.#chain, { fromBlock, toBlock }));
+    return [...blocks.values()].filter(({ number }) => number >= fromBlock && number <= toBlock);
+  }
+
+  /** Returns the highest present block up to `upTo`. */
+  lastBlock(upTo: number): Promise<StoredBlock | undefined> {
+    return this.#hosts.read(async (host) => {
+      const row = await this.#edgeRow(host, 'DESC', Math.min(upTo, 2 ** 32 - 1));
+      return row && storedBlockOf(row);
+    });
+  }
+
+  /** Returns the number of the lowest present block. */
+  lowest(): Promise<number | undefined> {
+    return this.#hosts.read(async (host) => (await this.#edgeRow(host, 'ASC', 2 ** 32 - 1))?.number);
+  }
+
+  firstMissing(fromBlock: number, toBlock: number): Promise<number | undefined> {
+    return this.#hosts.read(async (host) => {
+      for (let first = fromBlock; first <= toBlock; first += BLOCKS_PER_READ) {
+        const last = Math.min(toBlock, first + BLOCKS_PER_READ - 1);
+        const blocks = await readRange(host, this.#chain, { fromBlock: first, toBlock: last });
+        for (let number = first; number <= last; number++) if (!blocks.has(number)) return number;
+      }
+      return undefined;
+    });
+  }
+
+  /** Returns the unavailable blocks of a range, ascending, at most `max`. */
+  async unavailable(fromBlock: number, toBlock: number, max: number): Promise<readonly UnavailableBlock[]> {
+    const valid = validRows(`number IN (SELECT number FROM trace_blocks WHERE chain = {chain:UInt64}
+      AND number BETWEEN {first:UInt32} AND {last:UInt32} AND exactness = ${EXACTNESS.unavailable})`);
+    const from = `FROM (${grouped(`SELECT * FROM (${valid}) WHERE exactness = ${EXACTNESS.unavailable}
+      ORDER BY number LIMIT {max:UInt32}`)})`;
+    const parameters = {
+      ...{ chain: String(this.#chain), first: fromBlock, last: Math.min(toBlock, 2 ** 32 - 1) },
+      max: Math.min(max, 2 ** 32 - 1),
+    };
+    const rows = await this.#hosts.read((host) =>
+      host.row({ columns: 'blocks', from, parameters }, 0, (row) => row.array(() => readBlockRow(row))),
+    );
+    return rows
+      .sort((a, b) => a.number - b.number)
+      .flatMap((row) => {
+        const { unavailable, ...block } = storedBlockOf(row);
+        return unavailable === undefined ? [] : { ...block, unavailable };
+      });
+  }
+
+  /** Returns the matches of a filter; undefined if a block of its range is missing or unavailable. */
+  filter(
+    filter: TraceFilter,
+    options: Pick<FilterReading, 'maxBytes' | 'json'>,
+  ): Promise<FilterPart | undefined> {
+    return this.#hosts.find((host) => filterPart(host, { chain: this.#chain, ...options }, filter));
+  }
+
+  blockTraces(blockNumber: number, maxBytes: number): Promise<Buffer | undefined> {
+    return this.#hosts.find(async (host) => {
+      const range = { fromBlock: blockNumber, toBlock: blockNumber };
+      const blocks = await readRange(host, this.#chain, range);
+      const block = blocks.get(blockNumber);
+      if (block === undefined || !isWhole(blocks, range)) return undefined;
+      const chunks = await readBlockChunks(host, { chain: this.#chain, maxBytes }, block);
+      return tracesAsJson({ places: placesFrom(block, 0, block.traceCount), chunks, maxBytes });
+    });
+  }
+
+  transactionTraces(hash: Hash, { maxBytes, upTo }: TransactionLimits): Promise<Buffer | undefined> {
+    return this.#hosts.find(async (host) => {
+      const found = await this.#transaction(host, hash, { upTo, maxBytes });
+      if (found === undefined) return undefined;
+      const { block, traceIndex, transactionPosition, chunks, chunkAt } = found;
+      const next = { transactionPosition: transactionPosition + 1, traceAddress: [] };
+      const end = firstTraceFrom(chunkAt, { first: traceIndex + 1, end: block.traceCount }, next);
+      return tracesAsJson({ places: placesFrom(block, traceIndex, end), chunks, maxBytes });
+    });
+  }
+
+  transactionTrace(
+    hash: Hash,
+    traceAddress: readonly number[],
+    { maxBytes, upTo }: TransactionLimits,
+  ): Promise<Buffer | null | undefined> {
+    return this.#hosts.find(async (host) => {
+      const found = await this.#transaction(host, hash, { upTo, maxBytes: Number.MAX_SAFE_INTEGER });
+      if (found === undefined) return undefined;
+      const { block, traceIndex, transactionPosition, chunks, chunkAt } = found;
+      const place = { transactionPosition, traceAddress };
+      const index = findFrame(chunkAt, { first: traceIndex, end: block.traceCount }, place);
+      if (index === undefined) return null;
+      const json = new JsonWriter();
+      writeTrace(json, chunkAt(index), index % TRACES_PER_CHUNK, block.number, chunks.readData);
+      if (json.textBytes > maxBytes) throw new AnswerTooLargeError(maxBytes);
+      return json.copy();
+    });
+  }
+
+  transactionPosition(
+    hash: Hash,
+    { upTo }: Pick<TransactionLimits, 'upTo'>,
+  ): Promise<HistoryPosition | undefined> {
+    return this.#hosts.find(async (host) => {
+      const root = await findTransaction(this.#parts(host), hash, upTo);
+      if (root === undefined) return undefined;
+      const { block, traceIndex } = root;
+      return { blockNumber: block.number, traceIndex, blockHash: block.hash };
+    });
+  }
+
+  /** Returns a page of a history. `range` is the resolved range of the query, `tip` its last block if it is known. */
+  addressTraces(
+    asked: { query: HistoryQuery; range: BlockRange; tip?: KnownBlock | undefined },
+    output: { readonly maxBytes: number; readonly json: JsonWriter },
+  ): Promise<HistoryPage> {
+    return this.#hosts.read((host) => readPage(this.#parts(host), asked, output));
+  }
+
+  frames(asked: { query: FramesQuery; tip?: KnownBlock | undefined }): Promise<FramesPage> {
+    return this.#hosts.read((host) => readFramesPage(this.#parts(host), asked));
+  }
+
+  addressSummary(asked: {
+    query: SummaryQuery;
+    range: BlockRange;
+    tip?: KnownBlock | undefined;
+  }): Promise<HistorySummary> {
+    return this.#hosts.read((host) => readSummary(this.#parts(host), asked));
+  }
+
+  /** Throws UnprovenRead if the store has another block of this number. */
+  async checkTip(tip: KnownBlock): Promise<void> {
+    const rows = await this.#hosts.read((host) => readNumbers(host, this.#chain, [tip.number]));
+    checkTip(rows, tip);
+  }
+
+  #parts(host: ClickHouse) {
+    return { host, chain: this.#chain, segments: this.#segments };
+  }
+
+  /** Returns the row of the highest or lowest present block up to `upTo`. Skips heights that a rewind has removed. */
+  async #edgeRow(host: ClickHouse, order: 'ASC' | 'DESC', upTo: number): Promise<BlockRow | undefined> {
+    const isDescending = order === 'DESC';
+    let bound = isDescending ? upTo : 0;
+    for (;;) {
+      const within = isDescending ? 'number <= {bound:UInt32}' : `number BETWEEN {bound:UInt32} AND ${upTo}`;
+      const segment = `SELECT ${SEGMENT} FROM trace_blocks WHERE chain = {chain:UInt64} AND ${within}
+        ORDER BY number ${order} LIMIT 1`;
+      const valid = validRows(`${SEGMENT} = (${segment}) AND ${within}`);
+      const from = `FROM (SELECT groupArray(number) AS heights FROM (${valid})) AS h CROSS JOIN (${grouped(
+        `SELECT * FROM (${valid}) WHERE exactness > 0 ORDER BY number ${order} LIMIT 1`,
+      )}) AS b`;
+      const parameters = { chain: String(this.#chain), bound };
+      const { heights, rows } = await host.row(
+        { columns: 'heights, blocks', from, parameters },
+        0,
+        (row) => ({
+          heights: row.array(() => row.uint32()),
+          rows: row.array(() => readBlockRow(row)),
+        }),
+      );
+      if (rows[0] !== undefined || heights.length === 0) return rows[0];
+      bound = isDescending ? Math.min(...heights) - 1 : Math.max(...heights) + 1;
+      if (bound < 0) return undefined;
+    }
+  }
+
+  /** Returns the root frame of a transaction, and all chunks of its block from the frame's chunk on. */
+  async #transaction(
+    host: ClickHouse,
+    hash: Hash,
+    { upTo, maxBytes }: TransactionLimits,
+  ): Promise<FoundTransaction | undefined> {
+    const root = await findTransaction(this.#parts(host), hash, upTo);
+    if (root === undefined) return undefined;
+    const { block, traceIndex } = root;
+    const firstChunk = Math.floor(traceIndex / TRACES_PER_CHUNK);
+    const chunks = await readBlockChunks(host, { chain: this.#chain, maxBytes, firstChunk }, block);
+    return {
+      ...{ ...root, chunks },
+      chunkAt: (index) => chunks.containing({ number: block.number, traceIndex: index }),
+    };
+  }
+}
+
+interface FoundTransaction extends RootFrame {
+  readonly chunks: Chunks;
+  readonly chunkAt: (traceIndex: number) => Buffer;
+}
+
+const placesFrom = ({ number, write }: BlockRow, first: number, end: number): TracePosition[] =>
+  Array.from({ length: end - first }, (_, i) => ({ number, traceIndex: first + i, write }));

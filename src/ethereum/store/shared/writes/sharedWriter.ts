@@ -1,0 +1,187 @@
+import { randomBytes } from 'node:crypto';
+import { firstBlockOf, IndexConflictError, type IndexedBlock, segmentOf } from '../../../traces/index.ts';
+import type { ClickHouse } from '../connection/clickHouse.ts';
+import { TraceStoreUnavailable, UnprovenRead } from '../connection/failures.ts';
+import type { Hosts } from '../connection/hosts.ts';
+import type { Rows } from '../connection/native.ts';
+import { type BlockRows, readHeights } from '../reads/blocks.ts';
+import { FINGERPRINTS, readFingerprints, Segments, segmentParameters } from '../reads/segments.ts';
+import { type BlockRow, blockRows, EXACTNESS } from '../tables/blockRow.ts';
+import { digestOf } from '../tables/checksums.ts';
+import { type BlockWrite, chunkRows, countParties, partyRows } from '../tables/rows.ts';
+import { segmentRows } from '../tables/segmentRow.ts';
+import { columnsOf } from '../tables/tables.ts';
+
+/** Number of attempts to write blocks, each with new random numbers, and on another host if there is one. */
+const MAX_WRITES = 3;
+const HEIGHTS_PER_STEP = 1_024;
+
+export interface WriteOptions {
+  /** Writes blocks that are present again, with a higher version. Their neighbours are not checked. */
+  readonly again?: boolean;
+}
+
+/** Adds final blocks of a chain to the shared index. Several writers may run, also for the same blocks. */
+export class SharedWriter {
+  readonly #hosts: Hosts;
+  readonly #chain: bigint;
+  readonly #segments: Segments;
+
+  constructor(hosts: Hosts, chain: bigint) {
+    this.#hosts = hosts;
+    this.#chain = chain;
+    this.#segments = new Segments(chain);
+  }
+
+  /**
+   * Writes the blocks that are missing, or present only in a less exact form. Returns how many it has written. Throws
+   * IndexConflictError if a block differs from the index, or does not fit to a neighbour.
+   */
+  async write(blocks: readonly IndexedBlock[], options: WriteOptions = {}): Promise<number> {
+    for (let writes = 1; ; writes++)
+      try {
+        return await this.#write(this.#hosts.current, blocks, options);
+      } catch (error) {
+        if (!(error instanceof TraceStoreUnavailable)) throw error;
+        this.#hosts.failed();
+        if (writes >= MAX_WRITES) throw error;
+      }
+  }
+
+  /** Marks all heights above `lastBlock` as missing, from the highest down. Returns the number of removed blocks. */
+  async rewind(lastBlock: number, head: number): Promise<number> {
+    let removed = 0;
+    for (let end = head; end > lastBlock; end -= HEIGHTS_PER_STEP) {
+      const host = this.#hosts.current;
+      const first = Math.max(lastBlock + 1, end - HEIGHTS_PER_STEP + 1);
+      const heights = Array.from({ length: end - first + 1 }, (_, i) => first + i);
+      const held = [...(await readHeights(host, this.#chain, heights)).values()];
+      const marks = held.flatMap(({ unavailable: _, ...row }) =>
+        row.exactness === EXACTNESS.missing
+          ? []
+          : {
+              ...{ ...row, version: row.version + 1, exactness: EXACTNESS.missing, write: newWrite() },
+              ...{ traceCount: 0, chunks: 0, parties: 0 },
+            },
+      );
+      await this.#insertBlocks(host, marks);
+      removed += marks.length;
+    }
+    return removed;
+  }
+
+  async #write(
+    host: ClickHouse,
+    blocks: readonly IndexedBlock[],
+    { again = false }: WriteOptions,
+  ): Promise<number> {
+    const near = blocks.flatMap(({ block: { number } }) => [Math.max(0, number - 1), number, number + 1]);
+    const held = await readHeights(host, this.#chain, near);
+    const writes = newBlocks(blocks, held, again).map((block) => ({
+      ...{ block, write: newWrite(), parties: countParties(block) },
+      version: versionAfter(held.get(block.block.number), again),
+    }));
+    if (writes.length === 0) return 0;
+    await this.#insert(host, 'trace_chunks', chunkRows(this.#chain, writes));
+    await this.#insert(host, 'trace_parties', partyRows(this.#chain, writes));
+    await this.#count(host, writes);
+    await this.#insertBlocks(host, writes.map(blockRowOf));
+    await this.#completeSegments(host, writes);
+    return writes.length;
+  }
+
+  #insertBlocks(host: ClickHouse, rows: readonly BlockRow[]): Promise<void> {
+    return this.#insert(host, 'trace_blocks', blockRows(this.#chain, rows));
+  }
+
+  /** Inserts rows. After a failure, sends the same rows once more: the table ignores a token that it knows. */
+  async #insert(host: ClickHouse, table: string, rows: Rows): Promise<void> {
+    if (rows.count === 0) return;
+    const insert = { rows, token: randomBytes(16).toString('hex') };
+    await host.insert(table, columnsOf(table), insert).catch((error: unknown) => {
+      if (!(error instanceof TraceStoreUnavailable)) throw error;
+      return host.insert(table, columnsOf(table), insert);
+    });
+  }
+
+  /** Counts the inserted rows. Throws UnprovenRead if there are too few or too many. */
+  async #count(host: ClickHouse, writes: readonly BlockWrite[]): Promise<void> {
+    const count = (table: string): string =>
+      `SELECT groupArray((write, n)) AS counts FROM (SELECT number, write, count() AS n FROM ${table}
+        WHERE chain = {chain:UInt64} AND number IN {numbers:Array(UInt32)} GROUP BY number, write)`;
+    const parameters = { chain: String(this.#chain), numbers: writes.map(({ block }) => block.block.number) };
+    const from = `FROM (${count('trace_chunks')}) AS c CROSS JOIN (${count('trace_parties')}) AS p`;
+    await host.row({ columns: 'c.counts, p.counts', from, parameters }, 0, (row) => {
+      const read = (): Map<bigint, number> =>
+        new Map(row.array(() => [row.bigUint64(), row.uint64()] as const));
+      const [chunks, parties] = [read(), read()];
+      for (const { block, write, parties: expected } of writes)
+        if ((chunks.get(write) ?? 0) !== block.chunks.length || (parties.get(write) ?? 0) !== expected)
+          throw new UnprovenRead(
+            `ClickHouse: block ${block.block.number} has a wrong number of rows after the insert`,
+          );
+    });
+  }
+
+  /** Adds the states of segments that are complete now. They are a cache, so a failure is no failure of the write. */
+  async #completeSegments(host: ClickHouse, writes: readonly BlockWrite[]): Promise<void> {
+    const segments = [...new Set(writes.map(({ block }) => segmentOf(block.block.number)))];
+    try {
+      for (const segment of segments) {
+        const range = { first: segment, last: segment };
+        const statement = {
+          ...{ columns: FINGERPRINTS.columns, from: `FROM (SELECT 1) AS o ${FINGERPRINTS.from}` },
+          parameters: segmentParameters(this.#chain, range),
+        };
+        const prints = await host.row(statement, 0, readFingerprints);
+        const isCandidate = (prints.get(segment)?.blocks ?? 0n) >= firstBlockOf(1);
+        const state = isCandidate ? await this.#segments.derive(host, segment) : undefined;
+        if (state === undefined || state.missing.length > 0) continue;
+        await this.#insert(host, 'trace_segments', segmentRows(this.#chain, firstBlockOf(segment), state));
+      }
+    } catch (error) {
+      if (!(error instanceof TraceStoreUnavailable)) throw error;
+    }
+  }
+}
+
+const newWrite = (): bigint => randomBytes(8).readBigUInt64LE();
+
+const exactnessOf = ({ block, lacksFrames }: IndexedBlock): number =>
+  block.unavailable !== undefined
+    ? EXACTNESS.unavailable
+    : lacksFrames === true
+      ? EXACTNESS.lacksFrames
+      : EXACTNESS.complete;
+
+const versionAfter = (held: BlockRow | undefined, again: boolean): number =>
+  held === undefined ? 0 : held.version + Number(again && held.exactness > EXACTNESS.missing);
+
+const blockRowOf = ({ block, write, version, parties }: BlockWrite): BlockRow => ({
+  ...block.block,
+  ...{ write, version, parties, exactness: exactnessOf(block) },
+  ...{ chunks: block.chunks.length, digest: digestOf(block.chunks) },
+});
+
+/** Returns the blocks to write. Throws IndexConflictError unless adjacent blocks are parent and child. */
+function newBlocks(blocks: readonly IndexedBlock[], held: BlockRows, again: boolean): IndexedBlock[] {
+  if (again) return [...blocks];
+  const chain = new Map<number, { hash: string; parentHash: string }>();
+  for (const [number, row] of held) if (row.exactness > EXACTNESS.missing) chain.set(number, row);
+  return blocks.filter((indexed) => {
+    const { number, hash, parentHash } = indexed.block;
+    const [there, parent, child] = [chain.get(number), chain.get(number - 1), chain.get(number + 1)];
+    if (there !== undefined && there.hash !== hash)
+      throw new IndexConflictError(`block ${number} is ${there.hash} in the shared index, not ${hash}`);
+    if (parent !== undefined && parent.hash !== parentHash)
+      throw new IndexConflictError(
+        `block ${number} has parent ${parentHash}, but block ${number - 1} of the shared index is ${parent.hash}`,
+      );
+    if (child !== undefined && child.parentHash !== hash)
+      throw new IndexConflictError(
+        `block ${number + 1} of the shared index has parent ${child.parentHash}, which is not block ${number}, ${hash}`,
+      );
+    chain.set(number, { hash, parentHash });
+    return exactnessOf(indexed) > (held.get(number)?.exactness ?? EXACTNESS.missing);
+  });
+}
