@@ -16,14 +16,14 @@ function filesOf(path) {
 
 /** Packages that only some modules may import. */
 const PACKAGES = {
-  '@clickhouse/client': ['ethereum/store/clickhouse', 'ethereum/store/shared'],
+  '@clickhouse/client': ['ethereum/store/shared'],
   commander: ['cli'],
   fastify: ['platform/http', 'rules/api', 'server'],
   kysely: ['rules/store/postgres'],
   lmdb: modules
     .map(({ path }) => path)
     .filter((path) => /\/store\/lmdb(\/|$)/.test(path) || path === 'platform/storeFile'),
-  pg: ['rules/store/postgres', 'ethereum/store/clickhouse', 'platform/postgres'],
+  pg: ['rules/store/postgres', 'platform/postgres'],
   undici: ['ethereum/nodes', 'rules/client', 'devchain'],
 };
 

@@ -55,6 +55,7 @@ function isOperatorError(error: unknown): boolean {
     'TooFewFilesError',
     'TooManyKeys',
     'TraceStoreUnavailable',
+    'UnprovenRead',
     'ApiFailure',
     'RuleFileError',
     'WrongChainError',

@@ -746,28 +746,18 @@ export const ConfigSchema = group({
       pattern: '^clickhouse://',
       maxLength: 4096,
       secret: true,
-      allowed: 'a URL such as clickhouse://USER:PASSWORD@HOST:8443/DATABASE (docs/operate/clickhouse.md)',
-      description:
-        'ClickHouse database for the trace index, so that several instances can share it. Default: the index is in the data folder.',
-    }),
-  ),
-  traceStorePostgres: Type.Optional(
-    Type.String({
-      pattern: '^postgres(ql)?://',
-      maxLength: 4096,
-      secret: true,
       allowed:
-        'a URL such as postgres://USER:PASSWORD@HOST:5432/DATABASE?sslmode=verify-full (docs/operate/postgresql.md)',
+        'a URL such as clickhouse://USER:PASSWORD@HOST:8443,HOST:8443/DATABASE (docs/operate/clickhouse.md)',
       description:
-        'PostgreSQL that records which blocks of traceStore are valid, and which instance writes. Default: rules.store.',
+        'ClickHouse database with the traces of final blocks, which several servers share; the hosts have the same tables. Default: all blocks are in the data folder.',
     }),
   ),
   traceStoreRecentBlocks: Type.Integer({
-    minimum: 0,
+    minimum: 1,
     maximum: 1_000_000,
     default: 1024,
     description:
-      'With traceStore: minimum number of newest blocks that are also in an index in the data folder; the maximum is twice as many. 0 for none.',
+      'With traceStore: minimum number of newest blocks in the index in the data folder. Older blocks are removed when they are final and in the shared index.',
   }),
   upstream: Type.Array(Upstream, {
     default: [],

@@ -105,7 +105,6 @@ function openBase(options: ServerOptions, teardown: Teardown): ServerContext {
   checkOpenFiles();
   const freeSpace = new FreeSpace({
     ...{ dataDir: config.dataDir, log: logger, readSpace: tuning.readSpace },
-    ...(config.traceStore !== undefined && { elsewhere: ['traces'] }),
   });
   teardown.add(() => freeSpace.stop());
   const registry = new Registry();
@@ -154,7 +153,7 @@ async function startParts(
   let isLeaving = false;
   const readiness = (): Readiness =>
     readinessOf({
-      ...{ opened, stores, freeSpace, ethereum, dns, workers, isStopping: isLeaving },
+      ...{ stores, freeSpace, ethereum, dns, workers, isStopping: isLeaving },
       keysProblem: opened.has('gateway') ? keysProblemOf(storage) : undefined,
     });
   registerServerMetrics(registry, {

@@ -88,7 +88,7 @@ export function addressTracesContract(
     test('equal those of a plain filter, page by page, while blocks are added, replaced and filled in', async () => {
       const random = new Random(31);
       await chain.fillPieces(random);
-      for (let round = 0; round < 8; round++) {
+      for (let round = 0; round < (every < 8 ? 8 : 3); round++) {
         const step = random.below(4);
         if (step === 0) await chain.reorganise(random, random.between(1, 15), random.between(1, 20));
         else if (step === 1) await chain.fillOne(random);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest';
+import { migrateSharedTraces } from '../../src/ethereum/store/shared/index.ts';
 import { ClickHouseServer, hasClickHouse, WITHOUT_CLICKHOUSE } from '../support/clickHouse.ts';
 import { movingStore } from '../support/sharedIndex.ts';
 import type { EngineNotes } from './addressTraces.ts';
@@ -11,12 +12,13 @@ describe.skipIf(!hasClickHouse)(`with older blocks on ClickHouse${WITHOUT_CLICKH
   let clickHouse: ClickHouseServer;
   beforeAll(async () => {
     clickHouse = await ClickHouseServer.start();
+    await migrateSharedTraces(clickHouse.url());
   });
   afterAll(async () => {
     await clickHouse?.remove();
   });
 
   // Another test covers the embedded engine, whose code reads call trees of special shapes here too.
-  const notes: EngineNotes = { sumsFew: false, every: 8, without: ['shapes'] };
+  const notes: EngineNotes = { sumsFew: false, every: 24, without: ['shapes'] };
   traceStoreContract('a local and a shared index', () => movingStore(clickHouse.url(), KEPT_BLOCKS), notes);
 });

@@ -183,7 +183,6 @@ it('docs/operate/upgrade.md lists the current format of every store', () => {
     gateway: 'src/ethereum/store/lmdb/gateway/openGatewayStorage.ts',
     dns: 'src/dns/store/lmdb/dnsStore.ts',
     PostgreSQL: 'src/rules/store/postgres/schema.ts',
-    ClickHouse: 'src/ethereum/store/clickhouse/tables/schema.ts',
   };
   for (const [store, file] of Object.entries(FORMATS)) {
     const [, version] = /FORMAT = (\d+)/.exec(readFileSync(root + file, 'utf8')) ?? [];

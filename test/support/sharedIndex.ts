@@ -1,8 +1,4 @@
-import {
-  CombinedTraceStore,
-  migrateSharedTraces,
-  openSharedTraces,
-} from '../../src/ethereum/store/shared/index.ts';
+import { CombinedTraceStore, openSharedTraces } from '../../src/ethereum/store/shared/index.ts';
 import type {
   ChainIdentity,
   Hash,
@@ -22,10 +18,9 @@ export const newChain = (): ChainIdentity => ({
 
 /**
  * A store that moves all blocks except the newest `keepBlocks` ones to the shared index, as an ingest server does with
- * final blocks. An undo of such blocks rewinds the shared index.
+ * final blocks. An undo of such blocks rewinds the shared index. The tables must exist.
  */
 export async function movingStore(url: string, keepBlocks: number) {
-  await migrateSharedTraces(url);
   const chain = newChain();
   const folder = await lmdbTraces();
   /** The blocks of both stores. */
@@ -34,11 +29,15 @@ export async function movingStore(url: string, keepBlocks: number) {
   const open = async (): Promise<TraceStore> => {
     const traces = openSharedTraces(url);
     const local = await folder.open();
-    const [reader, writer] = [traces.reader(chain), traces.writer(chain)];
-    const store = new CombinedTraceStore(
-      { keepBlocks: 0 },
-      { local, shared: () => reader, close: () => traces.close() },
-    );
+    const writer = traces.writer(chain);
+    const reader = traces.reader(chain);
+    /** Reads the shared index although the local one is not bound to a chain, because the contract binds it. */
+    class MovingStore extends CombinedTraceStore {
+      override get shared() {
+        return reader;
+      }
+    }
+    const store = new MovingStore({ keepBlocks: 0 }, { local, shared: () => reader });
     /** Returns the numbers of the newest contiguous blocks. */
     const newest = (): Set<number> => {
       const kept = new Set<number>();
@@ -75,6 +74,7 @@ export async function movingStore(url: string, keepBlocks: number) {
     return new Proxy<TraceStore>(store, {
       get(target, name) {
         if (name === 'apply') return move;
+        if (name === 'close') return () => store.close().then(() => traces.close());
         const value: unknown = Reflect.get(target, name, target);
         return typeof value === 'function' ? value.bind(target) : value;
       },

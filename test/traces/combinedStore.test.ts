@@ -33,12 +33,11 @@ describe.skipIf(!hasClickHouse)(`a local index in front of the shared one${WITHO
     const local = await folder.open();
     const traces = openSharedTraces(clickHouse.url());
     const [reader, writer] = [traces.reader(identity), traces.writer(identity)];
-    const store = new CombinedTraceStore(
-      { keepBlocks: KEPT_BLOCKS },
-      { local, shared: () => reader, close: () => traces.close() },
-    );
+    await local.bindChain(identity);
+    const store = new CombinedTraceStore({ keepBlocks: KEPT_BLOCKS }, { local, shared: () => reader });
     onTestFinished(async () => {
       await store.close();
+      await traces.close();
       await folder.remove();
     });
     const chain = new GrowingChain(new Random(70), 1000);
@@ -55,20 +54,21 @@ describe.skipIf(!hasClickHouse)(`a local index in front of the shared one${WITHO
 
   it('removes local blocks only when they are final and the shared index has them', async () => {
     const { local, store, chain } = await prepare({ moved: 100 });
-    expect(await store.trim()).toBe(100);
+    await store.trim();
     expect(local.firstMissing(1000, 1199)).toBe(1000);
     expect(local.firstMissing(1100, 1199)).toBeUndefined();
-    expect(await store.trim()).toBe(0);
+    await store.trim();
+    expect(local.firstMissing(1100, 1199)).toBeUndefined();
     expect(await store.firstMissing(1000, 1199)).toBeUndefined();
     await compareSome(store, chain, 40);
   });
 
   it('returns exact results while blocks are removed, added and reorganised', async () => {
-    const { store, chain, writer } = await prepare();
+    const { local, store, chain, writer } = await prepare();
     chain.finalized = 1159;
     for (let round = 0; round < 6; round++) {
-      const [trimmed] = await Promise.all([store.trim(), compareSome(store, chain, 4)]);
-      if (round === 0) expect(trimmed).toBe(160);
+      await Promise.all([store.trim(), compareSome(store, chain, 4)]);
+      if (round === 0) expect(local.firstMissing(1000, 1199)).toBe(1000);
       await chain.grow(store, 20);
       await chain.reorganise(store);
       await chain.finalize(store);
@@ -94,7 +94,7 @@ describe.skipIf(!hasClickHouse)(`a local index in front of the shared one${WITHO
     await expect(Promise.resolve(store.filter(filterOf(1150, 1170), MAX_BYTES))).rejects.toThrow(
       TraceStoreUnavailable,
     );
-    await expect(store.trim()).resolves.toBe(0);
+    await store.trim();
     await clickHouse.restart();
     await compareSome(store, chain, 10);
   });

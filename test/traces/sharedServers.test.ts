@@ -1,144 +1,241 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { floodgate } from '../rules/support/command.ts';
-import { type Anvil, createTraffic, startAnvil } from '../support/anvil.ts';
+import { canListProcesses } from '../server/support/processes.ts';
+import {
+  KeepAliveConnection,
+  startWorkersServer,
+  type WorkersServer,
+} from '../server/support/workersServer.ts';
+import { type Anvil, connect, createTraffic, startAnvil } from '../support/anvil.ts';
 import { ClickHouseServer, hasClickHouse, WITHOUT_CLICKHOUSE } from '../support/clickHouse.ts';
 import { plainAnswer } from '../support/plainFilter.ts';
-import { Postgres, postgresFolder, WITHOUT_POSTGRES } from '../support/postgres.ts';
 import { Random } from '../support/random.ts';
+import { sizeInSearch } from '../support/search.ts';
 import { type FloodgateProcess, startFloodgateProcess } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
-import { callTraceFilter, callTraceFilterAll, withoutId } from './support/callTraceFilter.ts';
-import { readChain } from './support/nodeChain.ts';
+import type { AnsweredTrace } from './support/callTraceFilter.ts';
+import { type NodeChain, readChain } from './support/nodeChain.ts';
 import { addressesOf, randomQuery } from './support/randomQuery.ts';
+import { rebuildTail } from './support/rebuildTail.ts';
 
-const QUERIES = 25;
+const WORKERS = 2;
+/** Enough connections for each worker to have several. */
+const CONNECTIONS = 4 * WORKERS;
+/** So few that local blocks are removed often. */
+const RECENT_BLOCKS = 4;
+const FINAL_DEPTH = 5;
+const QUERIES = 30;
+/** Number of reorganisations during requests. */
+const REPLACED = sizeInSearch(12, { ordinary: 3 });
+/** Empty blocks after the first ones, so that the node reports these as final. */
+const EMPTY_BLOCKS = 80;
 
-describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
-  `servers with a shared index on ClickHouse${WITHOUT_CLICKHOUSE}${WITHOUT_POSTGRES}`,
+describe.skipIf(!canListProcesses || !hasClickHouse)(
+  `an ingest server and a gateway with workers that share an index${WITHOUT_CLICKHOUSE}`,
   () => {
-    const random = new Random(61);
+    const random = new Random(71);
+    let seed = 71;
     let anvil: Anvil;
-    let postgres: Postgres;
     let clickHouse: ClickHouseServer;
-    const servers: FloodgateProcess[] = [];
-    const store = (database = 'postgres') => [
-      ...['--trace-store', clickHouse.url(), '--trace-store-postgres', postgres.url({ database })],
-    ];
+    let ingest: FloodgateProcess | undefined;
+    let gateway: WorkersServer;
+    const connections: KeepAliveConnection[] = [];
+    const store = () => ['--trace-store', clickHouse.url()];
+    const index = ['--index-poll-interval-ms', '100', '--index-finality', `depth:${FINAL_DEPTH}`];
+
+    const connectAll = (): KeepAliveConnection[] => {
+      const made = Array.from({ length: CONNECTIONS }, () => new KeepAliveConnection(gateway.gatewayUrl));
+      connections.push(...made);
+      return made;
+    };
+    const grow = async (steps: number): Promise<void> => {
+      const traffic = await createTraffic({ url: anvil.url, seed: seed++ });
+      await traffic.run({ steps });
+    };
+    const dataDir = mkdtempSync(join(tmpdir(), 'floodgate-gateway-'));
+    const startGateway = async (): Promise<WorkersServer> =>
+      startWorkersServer(
+        {
+          ...{ upstream: anvil.url, dataDir },
+          args: [
+            ...['--role', 'gateway', ...store(), ...index],
+            ...['--trace-store-recent-blocks', String(RECENT_BLOCKS)],
+          ],
+        },
+        WORKERS,
+      );
+    const sharedHead = async () => Number(await clickHouse.query('SELECT max(number) FROM trace_blocks'));
+    const isShared = (blockNumber: number) =>
+      until(`block ${blockNumber} in ClickHouse`, async () => (await sharedHead()) >= blockNumber);
 
     beforeAll(async () => {
-      anvil = await startAnvil();
-      const traffic = await createTraffic({ url: anvil.url, seed: 61 });
-      await traffic.run({ steps: 20 });
-      [postgres, clickHouse] = await Promise.all([Postgres.start(['fsync=off']), ClickHouseServer.start()]);
-      // The first server has a local index of the newest blocks, the second has none.
-      for (const recent of ['8', '0'])
-        servers.push(
-          await startFloodgateProcess({
-            upstream: anvil.url,
-            args: [
-              ...store(),
-              ...[
-                '--index-from',
-                '0',
-                '--index-poll-interval-ms',
-                '100',
-                '--trace-store-recent-blocks',
-                recent,
-              ],
-            ],
-          }),
-        );
+      [anvil, clickHouse] = await Promise.all([startAnvil(), ClickHouseServer.start()]);
+      await grow(12);
+      await connect(anvil.url).call('anvil_mine', `0x${EMPTY_BLOCKS.toString(16)}`);
+      await grow(8);
+      expect(await floodgate(['store', 'migrate', ...store()])).toMatchObject({ status: 0, stderr: '' });
+      const args = ['--role', 'ingest', ...store(), ...index, '--index-from', '0'];
+      ingest = await startFloodgateProcess({ upstream: anvil.url, args });
+      gateway = await startGateway();
+      await isShared((await readChain(anvil.url)).head - FINAL_DEPTH);
     });
     afterAll(async () => {
-      for (const server of servers) await server.stop();
+      await gateway?.stop();
+      await ingest?.stop();
       await clickHouse?.remove();
-      await postgres?.remove();
       await anvil?.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    });
+    afterEach(() => {
+      for (const connection of connections.splice(0)) connection.close();
     });
 
-    async function expectExact(server: FloodgateProcess): Promise<void> {
+    /** Checks that each worker returns the results of a plain filter over the node's traces. */
+    async function expectExact(): Promise<void> {
       const chain = await readChain(anvil.url);
+      const asked = connectAll();
       await until('the last block of the node to be indexed', async () => {
-        const { result } = await callTraceFilter(server.gatewayUrl, { count: 1 });
-        return result?.[0]?.blockHash === chain.hashes[chain.head];
+        const traces = (await asked[0]?.call('trace_block', 'latest')) as AnsweredTrace[] | undefined;
+        return traces?.[0]?.blockHash === chain.hashes[chain.head];
       });
       const addresses = addressesOf(chain.traces);
-      const queries = Array.from({ length: QUERIES }, () => randomQuery(random, chain, addresses));
-      const answers = await callTraceFilterAll(
-        server.gatewayUrl,
-        queries.map(({ asked }) => asked),
-      );
-      for (const [i, { meant }] of queries.entries()) {
-        const answer = answers[i];
-        expect(answer && withoutId(answer), JSON.stringify(meant)).toEqual(plainAnswer(chain.traces, meant));
+      for (let i = 0; i < QUERIES; i++) {
+        const query = randomQuery(random, chain, addresses);
+        const answer = await asked[i % asked.length]?.answer('trace_filter', query.asked);
+        expect(answer, JSON.stringify(query.meant)).toMatchObject(plainAnswer(chain.traces, query.meant));
       }
     }
 
-    it('return identical results that match the node', async () => {
-      for (const server of servers) await expectExact(server);
-    });
-
-    it('continue when the writing server is killed', async () => {
-      const [killed, left] = servers.splice(0) as [FloodgateProcess, FloodgateProcess];
-      servers.push(left);
-      await killed.kill();
-      const traffic = await createTraffic({ url: anvil.url, seed: 62 });
-      await traffic.run({ steps: 6 });
-      await expectExact(left);
-    });
-
-    it('are filled by floodgate index --to-store from the index of a data folder', async () => {
-      await postgres.query('CREATE DATABASE filled');
-      const dataDir = mkdtempSync(join(tmpdir(), 'floodgate-fill-'));
-      try {
-        const range = ['--from', '0', '--to', '12', '--data-dir', dataDir];
-        const indexed = await floodgate(['index', ...range, '--upstream', anvil.url]);
-        expect(indexed.status, indexed.stderr).toBe(0);
-        const filled = await floodgate(['index', '--to-store', ...range, ...store('filled')]);
-        expect(filled.status, filled.stderr).toBe(0);
-        expect(filled.stderr).toContain('13 of 13 are missing');
-        const again = await floodgate(['index', '--to-store', ...range, ...store('filled')]);
-        expect(again.stderr).toContain('0 of 13 are missing');
-        const [{ blocks } = {}] = await postgres.query(
-          'SELECT count(*)::int AS blocks FROM floodgate_traces.blocks WHERE is_canonical',
-          'filled',
-        );
-        expect(blocks).toBe(13);
-      } finally {
-        rmSync(dataDir, { recursive: true, force: true });
+    it('return the results of the node while blocks are added and replaced', async () => {
+      await expectExact();
+      for (const blocks of [2, 5]) {
+        await grow(2 * RECENT_BLOCKS);
+        await rebuildTail(anvil.url, { depth: 3, blocks, seed: seed++ });
+        await expectExact();
       }
     });
 
-    it('report an unreachable database in one line', async () => {
-      const away = 'postgres://a:secret@127.0.0.1:1/b';
-      const stores = ['--trace-store', clickHouse.url(), '--trace-store-postgres', away];
-      const { status, stderr } = await floodgate([
-        'start',
-        '--upstream',
-        anvil.url,
-        '--port',
-        '0',
-        ...stores,
-      ]);
-      expect(status).toBe(1);
-      expect(stderr).toMatch(/(^|\n)floodgate: [^\n]*127\.0\.0\.1:1[^\n]*\n$/);
-      expect(stderr).not.toContain('secret');
+    it('return each range from one chain during reorganisations', async () => {
+      const wrong: string[] = [];
+      for (let round = 0; round < REPLACED; round++) {
+        await grow(1 + (round % 2));
+        await expectExact();
+        const before = await readChain(anvil.url);
+        const toBlock = before.head;
+        // A range in the local index, and one that includes older blocks of the shared index.
+        const ranges = [1, 4 * RECENT_BLOCKS].map((more) => ({ fromBlock: toBlock - more, toBlock }));
+        const seen: Seen[] = [];
+        let isFinished = false;
+        const asking = connectAll().map(async (connection) => {
+          for (let i = 0; !isFinished; i++) {
+            const answer = await connection.call('trace_filter', ranges[i % ranges.length]);
+            // The call fails while the chain is shorter than the range.
+            if (answer === undefined) continue;
+            const blocks = new Set((answer as AnsweredTrace[]).map(({ blockHash }) => blockHash));
+            seen.push({ blocks });
+          }
+        });
+        const depth = 1 + (round % RECENT_BLOCKS);
+        await rebuildTail(anvil.url, { depth, blocks: depth, seed: seed++ });
+        const after = await readChain(anvil.url);
+        const [old, fresh] = [blocksOnlyIn(before, after), blocksOnlyIn(after, before)];
+        await until('blocks of the new chain', () => seen.some((answer) => has(answer, fresh)));
+        isFinished = true;
+        await Promise.all(asking);
+        if (seen.some((answer) => has(answer, old) && has(answer, fresh))) wrong.push(`round ${round}`);
+      }
+      expect(wrong).toEqual([]);
     });
 
-    it('do not start without PostgreSQL and do not print the password', async () => {
-      const { status, stderr } = await floodgate([
-        'start',
-        '--upstream',
-        anvil.url,
-        '--trace-store',
-        'clickhouse://a:secret@127.0.0.1/b',
-      ]);
-      expect(status).not.toBe(0);
-      expect(stderr).toContain('traceStorePostgres');
-      expect(stderr).not.toContain('secret');
+    it('serve and index the newest blocks while ClickHouse is down, even after a restart', async () => {
+      await expectExact();
+      const { head } = await readChain(anvil.url);
+      await clickHouse.kill();
+      const answerOf = (fromBlock: number) => {
+        const connection = new KeepAliveConnection(gateway.gatewayUrl);
+        connections.push(connection);
+        return connection.answer('trace_filter', { fromBlock, toBlock: fromBlock });
+      };
+      await gateway.kill();
+      gateway = await startGateway();
+      await grow(2);
+      const { hashes } = await readChain(anvil.url);
+      for (const number of [head - 1, head + 2])
+        await until(`block ${number} in the gateway`, async () => {
+          const { result } = (await answerOf(number)) as { result?: AnsweredTrace[] };
+          return result?.[0]?.blockHash === hashes[number];
+        });
+      expect(await answerOf(2)).toMatchObject({ error: { code: -32603, data: { reason: 'noIndex' } } });
+      await until('the metric', async () =>
+        (await gateway.metrics()).includes('\nfloodgate_trace_store_up 0'),
+      );
+      expect(gateway.output()).toContain('the trace store is unreachable');
+      await clickHouse.restart();
+      await expectExact();
+    });
+
+    it('are checked, repaired, rewound and filled by commands', async () => {
+      const { head } = await readChain(anvil.url);
+      await isShared(head - FINAL_DEPTH);
+      await ingest?.stop();
+      ingest = undefined;
+      const verify = ['verify', ...store()];
+      expect(await floodgate(verify)).toMatchObject({ status: 0, stdout: 'The shared index is whole.\n' });
+      await clickHouse.query(
+        'ALTER TABLE trace_parties UPDATE value = value + 1 WHERE number = 3 AND sides < 4 SETTINGS mutations_sync = 2',
+      );
+      await clickHouse.query('ALTER TABLE trace_chunks DELETE WHERE number = 5 SETTINGS mutations_sync = 2');
+      const { status, stdout } = await floodgate(verify);
+      expect([status, stdout.match(/block \d+/g)]).toEqual([1, ['block 3', 'block 5']]);
+      const toStore = ['index', '--to-store', '--upstream', anvil.url, ...store()];
+      expect(await floodgate([...toStore, '--again', '3-5'])).toMatchObject({
+        ...{ status: 0, stdout: expect.stringContaining('Indexed 3 blocks') },
+      });
+      expect(await floodgate(verify)).toMatchObject({ status: 0 });
+      expect(await floodgate([...toStore, '--rewind', '8'])).toMatchObject({
+        stdout: `Removed the blocks above 8, up to ${await sharedHead()}. The highest block of the index is now 8.\n`,
+      });
+      const filled = await floodgate([...toStore, '--from', '0', '--to', '20']);
+      expect(filled.stderr).toContain('12 of 21 are missing');
+      expect((await floodgate([...toStore, '--from', '0', '--to', '20'])).stderr).toContain(
+        '0 of 21 are missing',
+      );
+      expect(await floodgate([...toStore, '--from', '0', '--to', String(head)])).toMatchObject({
+        stderr: expect.stringContaining(`--to ${head} is not final yet`),
+      });
+      const chain = await readChain(anvil.url);
+      const [connection] = connectAll();
+      const asked = { fromBlock: 0, toBlock: 20, count: 50 };
+      expect(await connection?.call('trace_filter', asked)).toEqual(
+        JSON.parse(JSON.stringify(chain.traces.filter(({ blockNumber }) => blockNumber <= 20).slice(0, 50))),
+      );
+    });
+
+    it('name a missing table and a wrong URL at the start, and print no password', async () => {
+      const start = ['start', '--upstream', anvil.url, '--port', '0', '--trace-store'];
+      await clickHouse.query('RENAME TABLE trace_segments TO away');
+      const missing = await floodgate([...start, clickHouse.url()]);
+      expect(missing).toMatchObject({
+        status: 64,
+        stderr: expect.stringMatching(/trace_segments.*store migrate/),
+      });
+      const wrong = await floodgate([...start, 'clickhouse://a:secret@127.0.0.1,/b']);
+      expect(wrong).toMatchObject({ status: 64, stderr: expect.stringContaining('not a URL of the form') });
+      expect(wrong.stderr).not.toContain('secret');
     });
   },
 );
+
+interface Seen {
+  /** Hashes of the blocks in one result. */
+  readonly blocks: ReadonlySet<string>;
+}
+
+const blocksOnlyIn = (one: NodeChain, other: NodeChain): ReadonlySet<string> =>
+  new Set(one.hashes.filter((hash) => !other.hashes.includes(hash)));
+
+const has = (answer: Seen, blocks: ReadonlySet<string>): boolean =>
+  [...blocks].some((hash) => answer.blocks.has(hash));

@@ -15,6 +15,16 @@ interface VerifyFlags {
   readonly store?: string;
   readonly share?: string;
   readonly record?: string;
+  readonly sharedIndex?: string | true;
+}
+
+function sharedIndexFlag(): Option {
+  const flag = new Option(
+    '--trace-store [url]',
+    'check all rows of the shared index instead; default of the URL: FLOODGATE_TRACE_STORE',
+  );
+  flag.attributeName = () => 'sharedIndex';
+  return flag;
 }
 
 /** `floodgate backup DIR`: copies all stores, even while the server runs. */
@@ -57,14 +67,17 @@ export function registerVerify(program: Command): void {
         'data folder only after it has passed this check',
     )
     .option('--json', 'print one JSON object per line')
+    .addOption(sharedIndexFlag())
     .addOption(new Option('--in-process <folder>').hideHelp())
     .addOption(new Option('--store <name>').hideHelp())
     .addOption(new Option('--share <share>').hideHelp())
     .addOption(new Option('--record <file>').hideHelp());
   addDataDirFlags(command).action(async () => {
-    const { inProcess, store, json, share, record } = command.opts<VerifyFlags>();
+    const { inProcess, store, json, share, record, sharedIndex } = command.opts<VerifyFlags>();
     if (inProcess !== undefined && store !== undefined)
       return verifyInProcess(inProcess, store, { share, record });
+    if (sharedIndex !== undefined)
+      return verifyShared(sharedIndex === true ? readConfig(command).traceStore : sharedIndex, json);
     const { verifyData } = await import('../../server/index.ts');
     const { dataDir } = readConfig(command);
     const problems = await verifyData(dataDir, verifyInChild);
@@ -77,6 +90,24 @@ export function registerVerify(program: Command): void {
         `${dataDir} is damaged. Restore a backup, or remove the stores that can be rebuilt: traces, gateway (except API keys), dns`,
       );
   });
+}
+
+async function verifyShared(url: string | undefined, json = false): Promise<void> {
+  if (url === undefined)
+    throw new OperatorError(
+      'The shared index is missing: use --trace-store URL, or set FLOODGATE_TRACE_STORE',
+    );
+  const { verifySharedIndex } = await import('../../server/index.ts');
+  let problems = 0;
+  for await (const problem of verifySharedIndex(url, (line) => process.stderr.write(`${line}\n`))) {
+    problems++;
+    await print(json ? JSON.stringify({ problem }) : problem);
+  }
+  if (problems > 0)
+    throw new OperatorError(
+      'The shared index is damaged. Write the damaged blocks again: floodgate index --to-store --again RANGE --upstream URL',
+    );
+  if (!json) await print('The shared index is whole.');
 }
 
 async function verifyInProcess(

@@ -27,18 +27,21 @@ export function registerImport(program: Command): void {
     .option('--to-store', 'write to the shared index (--trace-store)')
     .addOption(networkFlag());
   const options = [
-    ...['dataDir', 'traceStore', 'traceStorePostgres', 'rules.store'],
-    ...['index.maxBlockBytes', 'index.traceTimeoutMs', 'index.checkReceipts'],
+    'dataDir',
+    'traceStore',
+    'index.maxBlockBytes',
+    'index.traceTimeoutMs',
+    'index.checkReceipts',
   ];
   addOwnConfigFlags(command, options).action(async () => {
     const config = readConfig(command);
-    const { traces, headers, node = [], network, toStore } = command.opts<ImportFlags>();
+    const { traces, headers, node = [], network, toStore = false } = command.opts<ImportFlags>();
     const { importFiles } = await import('../../server/index.ts');
     const progress = new ProgressBar(process.stderr);
     const imported = importFiles({
       ...{ dataDir: config.dataDir, network, traceLimits: config.index, signal: stopAtSignal(), progress },
       ...{ traces, headers, nodes: node.length === 0 ? [] : nodesOf(config, network, node) },
-      stores: toStore && config,
+      ...{ toStore, traceStore: config.traceStore },
     });
     await printFilled(imported, progress);
   });

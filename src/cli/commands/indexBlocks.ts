@@ -13,6 +13,7 @@ interface IndexFlags {
   readonly network: string;
   readonly upstream?: readonly string[];
   readonly toStore?: true;
+  readonly again?: BlockRange;
   readonly retryUnavailable?: true;
   readonly fromDataDir?: string;
 }
@@ -39,7 +40,15 @@ export function registerIndex(program: Command): void {
       new Option(
         '--to-store',
         'write to the shared index (--trace-store): copy from the index in the data folder, if any, and fetch the rest from --upstream',
-      ).conflicts(['rewind']),
+      ),
+    )
+    .addOption(
+      new Option(
+        '--again <range>',
+        'with --to-store: fetch these blocks, such as 17000000-17000063, from --upstream, and replace them in the shared index',
+      )
+        .argParser(readBlockRange)
+        .conflicts(['from', 'to', 'rewind', 'retryUnavailable']),
     )
     .addOption(
       new Option(
@@ -58,8 +67,6 @@ export function registerIndex(program: Command): void {
     'dataDir',
     'upstream',
     'traceStore',
-    'traceStorePostgres',
-    'rules.store',
     'index.maxBlockBytes',
     'index.traceTimeoutMs',
     'index.checkReceipts',
@@ -67,22 +74,27 @@ export function registerIndex(program: Command): void {
   addOwnConfigFlags(command, options).action(async () => {
     const config = readConfig(command);
     const flags = command.opts<IndexFlags>();
-    const { from, to, rewind, network, upstream, toStore, retryUnavailable, fromDataDir } = flags;
-    if (retryUnavailable) return retry(config, flags);
-    if (fromDataDir !== undefined) return merge(config, network, fromDataDir);
-    if (rewind !== undefined) return print(await rewound(config.dataDir, network, rewind));
+    const { from = flags.again?.fromBlock, to = flags.again?.toBlock, network, upstream, toStore } = flags;
+    if (flags.retryUnavailable) return retry(config, flags);
+    if (flags.fromDataDir !== undefined) return merge(config, network, flags.fromDataDir);
+    if (flags.rewind !== undefined) return print(await rewound(config, flags.rewind, flags));
     if (from === undefined)
       throw new ConfigError(
         'the blocks are missing: use --from BLOCK, --from-data-dir FOLDER or --retry-unavailable to index, or --rewind BLOCK to remove',
       );
+    if (flags.again !== undefined && !toStore) throw new ConfigError('--again requires --to-store');
     const stop = stopAtSignal();
-    const { fillIndex, fillSharedIndex } = await import('../../server/index.ts');
+    const { fillIndex, fillSharedIndex, rewriteSharedBlocks } = await import('../../server/index.ts');
     const progress = new ProgressBar(process.stderr);
-    const { dataDir, index: traceLimits } = config;
+    const { dataDir, traceStore, index: traceLimits } = config;
     const fill = { dataDir, network, fromBlock: from, toBlock: to, traceLimits, signal: stop, progress };
-    const filled = toStore
-      ? fillSharedIndex({ ...fill, stores: config, upstream: upstreamOf(config, network, upstream) })
-      : fillIndex({ ...fill, upstream: nodesOf(config, network, upstream ?? []) });
+    const shared = { ...fill, traceStore, upstream: upstreamOf(config, network, upstream) };
+    const filled =
+      flags.again !== undefined
+        ? rewriteSharedBlocks({ ...shared, toBlock: flags.again.toBlock })
+        : toStore
+          ? fillSharedIndex(shared)
+          : fillIndex({ ...fill, upstream: nodesOf(config, network, upstream ?? []) });
     await printFilled(filled, progress);
   });
 }
@@ -134,9 +146,20 @@ async function retry(config: Config, { network, upstream = [], toStore }: IndexF
   if (unavailable.length > 0) process.exitCode = EXIT_CODES.failed;
 }
 
-async function rewound(dataDir: string, network: string, lastBlock: number): Promise<string> {
-  const { rewindIndex } = await import('../../server/index.ts');
-  const { from, to } = await rewindIndex({ dataDir, network, lastBlock });
+async function rewound(
+  config: Config,
+  lastBlock: number,
+  { network, upstream, toStore }: IndexFlags,
+): Promise<string> {
+  const { rewindIndex, rewindSharedIndex } = await import('../../server/index.ts');
+  const { dataDir, traceStore, index: traceLimits } = config;
+  const trouble = (message: string): void => void process.stderr.write(`${message}\n`);
+  const { from, to } = await (toStore
+    ? rewindSharedIndex({
+        ...{ dataDir, network, lastBlock, traceStore, traceLimits, trouble },
+        upstream: upstreamOf(config, network, upstream),
+      })
+    : rewindIndex({ dataDir, network, lastBlock }));
   if (from === to) return `The index has no block above ${lastBlock}.`;
   return `Removed the blocks above ${lastBlock}, up to ${from}. The highest block of the index is now ${to ?? 'none'}.`;
 }
@@ -144,6 +167,18 @@ async function rewound(dataDir: string, network: string, lastBlock: number): Pro
 /** Returns the nodes from the flags, otherwise the configured nodes. May be empty: copying an index needs no node. */
 function upstreamOf(config: Config, network: string, named: readonly string[] = []): readonly string[] {
   return named.length > 0 || networksOf(config).has(network) ? nodesOf(config, network, named) : [];
+}
+
+interface BlockRange {
+  readonly fromBlock: number;
+  readonly toBlock: number;
+}
+
+function readBlockRange(value: string): BlockRange {
+  const [first, last = first, ...rest] = value.split('-').map(readBlockNumber);
+  if (first === undefined || last === undefined || rest.length > 0 || last < first)
+    throw new InvalidArgumentError('It must be a block or a range of blocks, like 17000000-17000063.');
+  return { fromBlock: first, toBlock: last };
 }
 
 export function readBlockNumber(value: string): number {

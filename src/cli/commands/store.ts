@@ -1,22 +1,29 @@
 import type { Command } from 'commander';
-import { readConfig } from '../configFlags.ts';
+import { addOwnConfigFlags, readConfig } from '../configFlags.ts';
 import { OperatorError } from '../operatorError.ts';
 import { print } from '../output/print.ts';
-import { addRulesStoreFlags, withStorage } from './access/tokenStorage.ts';
+import { withStorage } from './access/tokenStorage.ts';
 import { registerStoreCopy } from './storeCopy.ts';
 
-/** `floodgate store migrate|copy`: creates the tables of the rules in PostgreSQL; copies a rules store. */
+/** `floodgate store migrate|copy`: creates tables of the rules and of the shared index; copies a rules store. */
 export function registerStore(program: Command): void {
-  const store = program.command('store').description('manage the PostgreSQL database of the rules');
+  const store = program.command('store').description('manage the databases that servers share');
   const migrate = store
     .command('migrate')
-    .description('create the tables of this release in a new database, as the owner of the schema');
-  addRulesStoreFlags(migrate).action(async () => {
-    if (readConfig(migrate).rules.store === undefined)
+    .description(
+      'create the tables of this release in new databases: the rules in PostgreSQL (--rules-store), as the owner of the ' +
+        'schema, and the traces in ClickHouse (--trace-store)',
+    );
+  addOwnConfigFlags(migrate, ['dataDir', 'rules.store', 'traceStore']).action(async () => {
+    const { rules, traceStore } = readConfig(migrate);
+    if (rules.store === undefined && traceStore === undefined)
       throw new OperatorError(
-        'The database is missing: use --rules-store postgres://…, or set FLOODGATE_RULES_STORE',
+        'The database is missing: use --rules-store postgres://… (FLOODGATE_RULES_STORE) or --trace-store clickhouse://… (FLOODGATE_TRACE_STORE)',
       );
-    await withStorage(migrate, async () => print('The tables are up to date.'));
+    if (rules.store !== undefined) await withStorage(migrate, async () => undefined);
+    if (traceStore !== undefined)
+      await (await import('../../server/index.ts')).migrateSharedIndex(traceStore);
+    await print('The tables are up to date.');
   });
   registerStoreCopy(store);
 }

@@ -1,12 +1,5 @@
 import { defaultFinality, type Finality, finalNumber, NodeError, type NodeHeads } from '../nodes/index.ts';
-import {
-  type Hash,
-  type IndexChange,
-  type IndexedBlock,
-  MAX_RANGE_BLOCKS,
-  type StoredBlock,
-  type TraceStore,
-} from '../traces/index.ts';
+import { type IndexChange, type IndexedBlock, MAX_RANGE_BLOCKS, type TraceStore } from '../traces/index.ts';
 import { ASSUMED_FINAL_DEPTH } from './assumedFinalDepth.ts';
 import { fetchBlocks, range } from './fetchBlocks.ts';
 import { FinalityError, findFork } from './fork.ts';
@@ -17,12 +10,20 @@ import { rewind } from './rewind.ts';
 /** Maximum number of new blocks per pass, because a request for an older block waits until a running pass ends. */
 const MAX_BLOCKS_PER_PASS = 256;
 
+/** Maximum number of blocks with which an empty local index begins, if the shared index lags. */
+const MAX_NEWER_BLOCKS = 8_192;
+
 /** Maximum number of replaced blocks that are removed together with the first new ones. Others are removed before. */
 const MAX_UNDONE_WITH_NEW = 1024;
 
 export interface ChainFollowerOptions {
   /** Number of the first block to index. Default: the first of the latest MAX_RANGE_BLOCKS blocks. */
   readonly fromBlock?: number;
+  /**
+   * With a shared index: returns the number of its highest block up to a number, so that an empty local index begins
+   * with the block after it.
+   */
+  readonly sharedHead?: (upTo: number) => Promise<number | undefined>;
   /** Rule that decides which blocks are final. Default: the result of `defaultFinality` for the chain. */
   readonly finality?: Finality;
 }
@@ -52,8 +53,6 @@ export class ChainFollower {
   /** Block number of the index's head; -1 if the index is empty; undefined before the first pass has read it. */
   #indexHead: number | undefined;
   #finality: Finality = 'node';
-  /** Hash of the last head that was requested from a node for the local copy of the newest blocks. */
-  #askedToKeep: Hash | undefined;
 
   constructor(options: ChainFollowerOptions, dependencies: ChainFollowerDependencies) {
     this.#options = options;
@@ -109,27 +108,8 @@ export class ChainFollower {
     }
     await written;
     if (undoFrom !== undefined) await this.#apply({ undoFrom, blocks: [] });
-    if (store.needsNewest && head?.number === heads.latest.number && undoFrom === undefined)
-      await this.#keepNewest(head);
     await this.#finalize(heads);
     return last < heads.latest.number;
-  }
-
-  /**
-   * Fetches the head for the local copy of the newest blocks. This is necessary if another server wrote the head to
-   * the shared index, so that this pass added no block. Each head is tried once: a missing copy is no failure.
-   */
-  async #keepNewest({ number, hash }: StoredBlock): Promise<void> {
-    if (hash === this.#askedToKeep) return;
-    this.#askedToKeep = hash;
-    const { store, source, signal } = this.#dependencies;
-    try {
-      // If the node's block has another hash, the chain has replaced the block. The next pass detects that.
-      for await (const blocks of fetchBlocks([number], { store, source, signal }))
-        for (const block of blocks) if (block.block.hash === hash) await store.cacheNewest?.(block);
-    } catch (error) {
-      if (!(error instanceof NodeError)) throw error;
-    }
   }
 
   /** Returns the number of the first block to fetch: the one after the index's head, or the first replaced one. */
@@ -141,7 +121,7 @@ export class ChainFollower {
     if (indexHead === undefined) return this.#firstBlock(heads);
     if (undoFrom === undefined) return indexHead + 1;
     const crossesGap = (await this.#dependencies.store.firstMissing(undoFrom, indexHead)) !== undefined;
-    return undoFrom === 0 || crossesGap ? Math.max(undoFrom, this.#firstBlock(heads)) : undoFrom;
+    return undoFrom === 0 || crossesGap ? Math.max(undoFrom, await this.#firstBlock(heads)) : undoFrom;
   }
 
   /** Reports a reorganisation. Removes its replaced blocks, except those that the next change can remove. */
@@ -186,8 +166,12 @@ export class ChainFollower {
     return fork;
   }
 
-  #firstBlock(heads: NodeHeads): number {
-    return Math.max(this.#options.fromBlock ?? 0, heads.latest.number - MAX_RANGE_BLOCKS + 1, 0);
+  async #firstBlock({ latest }: NodeHeads): Promise<number> {
+    const { fromBlock = 0, sharedHead } = this.#options;
+    const newest = Math.max(fromBlock, latest.number - MAX_RANGE_BLOCKS + 1, 0);
+    const shared = await sharedHead?.(latest.number);
+    if (shared === undefined) return newest;
+    return Math.min(newest, Math.max(shared + 1, latest.number - MAX_NEWER_BLOCKS + 1));
   }
 
   /** Stores the number of the highest final block, if the index has this block. */

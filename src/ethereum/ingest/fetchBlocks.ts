@@ -14,7 +14,7 @@ const LARGE_BLOCK_BYTES = 4 * 1024 * 1024;
 
 interface Fetching {
   readonly store: Pick<TraceStore, 'tracesPerChange'>;
-  readonly source: TraceProvider | BlockSource;
+  readonly source: Pick<TraceProvider, 'block'> | Pick<BlockSource, 'indexedBlock'>;
   readonly signal: AbortSignal;
   /** Limit of parallel fetches. Default: `boundedConcurrency()`. */
   readonly concurrency?: AdaptiveConcurrency;
@@ -58,7 +58,12 @@ export async function* fetchBlocks(
     traces += block.block.traceCount;
     bytes += blockBytes;
     const isFull = traces >= (store.tracesPerChange ?? TRACES_PER_BATCH) || bytes >= BYTES_PER_BATCH;
-    if (isFull || batch.length >= MAX_BLOCKS_PER_BATCH) {
+    // Batches end at the same numbers in each process, so that several processes write equal batches.
+    if (
+      isFull ||
+      batch.length >= MAX_BLOCKS_PER_BATCH ||
+      (block.block.number + 1) % MAX_BLOCKS_PER_BATCH === 0
+    ) {
       yield batch;
       batch = [];
       [traces, bytes] = [0, 0];
@@ -71,7 +76,7 @@ export const range = (first: number, last: number): number[] =>
   Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => first + i);
 
 async function fetchBlock(
-  source: TraceProvider | BlockSource,
+  source: Fetching['source'],
   number: number,
   signal: AbortSignal,
 ): Promise<IndexedBlock> {
@@ -80,8 +85,9 @@ async function fetchBlock(
   if (block === undefined)
     throw new NodeError('nonsense', `the node has no block ${number}, although its head is higher`);
   if ('chunks' in block) return block;
-  const { header, traces, unavailable } = block;
-  return unavailable === undefined ? indexBlock(header, traces) : indexUnavailable(header, unavailable);
+  const { header, traces, unavailable, lacksFrames } = block;
+  if (unavailable !== undefined) return indexUnavailable(header, unavailable);
+  return { ...indexBlock(header, traces), ...(lacksFrames && { lacksFrames }) };
 }
 
 /** Throws NodeError if a block is not the child of the block before. The chain has changed, so the caller retries. */

@@ -2,7 +2,7 @@ import { type BlockSource, NodeError, type TraceProvider } from '../nodes/index.
 import type { IndexChange, IndexedBlock, TraceStore } from '../traces/index.ts';
 import type { AdaptiveConcurrency } from './adaptiveConcurrency.ts';
 import { fetchBlocks } from './fetchBlocks.ts';
-import { missingBlocks } from './missingBlocks.ts';
+import { type MissingBlocks, missingBlocks } from './missingBlocks.ts';
 
 /** Number of blocks that are examined at a time. The numbers of the missing ones are kept in memory. */
 const WINDOW_BLOCKS = 1024;
@@ -11,7 +11,7 @@ const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 30_000;
 
 export interface FillOptions {
-  readonly store: Pick<TraceStore, 'firstMissing' | 'tracesPerChange'>;
+  readonly store: MissingBlocks & Pick<TraceStore, 'tracesPerChange'>;
   readonly source: TraceProvider | BlockSource;
   readonly fromBlock: number;
   readonly toBlock: number;

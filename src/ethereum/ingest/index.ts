@@ -3,11 +3,12 @@
 export { AdaptiveConcurrency } from './adaptiveConcurrency.ts';
 export { ASSUMED_FINAL_DEPTH } from './assumedFinalDepth.ts';
 export type { HeadChange } from './chainFollower.ts';
+export { fetchBlocks, range } from './fetchBlocks.ts';
 export { fillRange } from './fillRange.ts';
 export { FinalityError } from './fork.ts';
-export { type ApplyWith, type BeginWrite, Indexer, type IndexerStatus } from './indexer.ts';
+export { type BeginWrite, Indexer, type IndexerStatus } from './indexer.ts';
 export type { IndexerObserver } from './indexerObserver.ts';
-export { missingBlocks } from './missingBlocks.ts';
+export { type MissingBlocks, missingBlocks } from './missingBlocks.ts';
 export { NoSpaceError } from './noSpaceError.ts';
 export { type BlockMeter, BlockUnavailableError } from './pastBlocks.ts';
 export {
@@ -18,3 +19,4 @@ export {
 } from './pooledSource.ts';
 export { retryBlock } from './retryBlock.ts';
 export { rewind } from './rewind.ts';
+export { SharedFiller, type SharedIndex } from './sharedFiller.ts';

@@ -15,29 +15,27 @@ import { UnavailableBlocks } from './unavailableBlocks.ts';
 /** Options of an indexer. It follows the head and meanwhile fills in the older blocks from `fromBlock` on. */
 export interface IndexerOptions extends ChainFollowerOptions {
   readonly pollIntervalMs: number;
-  /** True if another process fetches the blocks that are missing below the head. Default: this process does. */
-  readonly isFollower?: boolean;
   /** Maximum size of the blocks that are stored because a client requested them, in bytes. Default: no limit. */
   readonly onDemandBytes?: number;
   /** Time in milliseconds after a request for which its blocks are not evicted. Default: 10 s. */
   readonly pinnedMs?: number;
 }
 
-/** Applies a change to the index by calling `apply`, and may notify readers of the index before or after that. */
-export type ApplyWith = (change: IndexChange, apply: () => Promise<void>) => Promise<void>;
-
 /** Starts the span of a write to the index; undefined if the write is not sampled. */
 export type BeginWrite = (change: IndexChange) => Span | undefined;
 
 export interface IndexerDependencies {
   readonly store: TraceStore;
+  /**
+   * Part of `store` with the newest blocks, if older blocks are in an index that other servers fill. Then no block
+   * below the head is fetched. Default: `store`.
+   */
+  readonly local?: TraceStore | undefined;
   readonly source: ChainSource;
   readonly observer: IndexerObserver;
   /** Called after each change at the head of the index, but not for older blocks that are filled in. */
   readonly followed?: (change: HeadChange) => void;
   readonly beginWrite?: BeginWrite | undefined;
-  /** Applies each change of the index. Default: calls `apply`. */
-  readonly applyWith?: ApplyWith | undefined;
   /** Returns why no blocks may be written now, as text; undefined if they may. Default: they always may. */
   readonly noSpace?: (() => string | undefined) | undefined;
   /** Clock for tests. Default: a monotonic clock. */
@@ -71,28 +69,25 @@ export class Indexer {
   #running: Promise<unknown> = Promise.resolve();
 
   constructor(options: IndexerOptions, dependencies: IndexerDependencies) {
-    const { store, source, observer, followed = () => undefined, beginWrite, applyWith } = dependencies;
-    const { fromBlock, pollIntervalMs, isFollower = false } = options;
+    const { store, source, observer, followed = () => undefined, beginWrite } = dependencies;
+    const { fromBlock, pollIntervalMs } = options;
+    const local = dependencies.local ?? store;
     this.#noSpace = dependencies.noSpace ?? (() => undefined);
     const { signal } = this.#stop;
     this.#store = store;
     const write = async (change: IndexChange): Promise<void> => {
       if (change.blocks.length > 0) this.#checkSpace();
       const span = beginWrite?.(change);
-      const apply = (): Promise<void> => this.#apply(change, observer);
-      const written = applyWith === undefined ? apply() : applyWith(change, apply);
+      const written = this.#apply(change, observer);
       return span === undefined ? written : endWith(span, written);
     };
     const inTurn = (write: () => Promise<void>): Promise<void> => this.#writes.run(write);
-    this.#unavailable = new UnavailableBlocks(
-      { pollIntervalMs, isFollower },
-      {
-        ...{ store, source, observer, signal, write, runExclusive: inTurn },
-        nowMs: dependencies.nowMs ?? (() => performance.now()),
-      },
-    );
+    this.#unavailable = new UnavailableBlocks(pollIntervalMs, {
+      ...{ store: local, source, observer, signal, write, runExclusive: inTurn },
+      nowMs: dependencies.nowMs ?? (() => performance.now()),
+    });
     this.#follower = new ChainFollower(options, {
-      store,
+      store: local,
       source,
       signal,
       write,
@@ -114,7 +109,7 @@ export class Indexer {
       recovered: () => observer.recovered(),
     });
     const apply = (change: IndexChange): Promise<void> => inTurn(() => write(change));
-    if (isFollower) return;
+    if (dependencies.local !== undefined) return;
     if (fromBlock !== undefined)
       this.#gap = new GapFiller(
         { fromBlock, pollIntervalMs },

@@ -31,6 +31,7 @@ class Shared implements SharedIndex {
     for (let number = from; number <= to; number++) if (!this.blocks.has(number)) return number;
     return undefined;
   };
+  unavailable = async () => [];
   write = async (blocks: readonly IndexedBlock[]) => {
     if (this.failures-- > 0) throw new Error('away');
     const added = blocks.filter(({ block }) => !this.blocks.has(block.number));

@@ -1,19 +1,20 @@
-import type { TraceProvider } from '../nodes/index.ts';
-import type { IndexedBlock, StoredBlock } from '../traces/index.ts';
-import { fetchBlocks, range } from './fetchBlocks.ts';
+import { NodeError, type TraceProvider } from '../nodes/index.ts';
+import { type IndexedBlock, indexBlock, type StoredBlock, type UnavailableBlock } from '../traces/index.ts';
+import { fetchBlocks, MAX_BLOCKS_PER_BATCH, range } from './fetchBlocks.ts';
 import { PollLoop } from './pollLoop.ts';
 
-/** Blocks are written in runs that start at a multiple of this number, so that several writers write equal runs. */
-const BLOCKS_PER_RUN = 64;
 /** Maximum traces per write. A trace uses some 900 bytes of memory until it is written. */
 const TRACES_PER_WRITE = 65_536;
 /** Time for which a block must be missing before a server writes it, if another server may be about to write it. */
 const OTHERS_MS = 30_000;
+const RETRY_UNAVAILABLE_MS = 3_600_000;
+const MAX_RETRIED = 1_000;
 
 /** The shared index, as far as a filler uses it. */
 export interface SharedIndex {
   lastBlock(upTo: number): Promise<StoredBlock | undefined>;
   firstMissing(fromBlock: number, toBlock: number): Promise<number | undefined>;
+  unavailable(fromBlock: number, toBlock: number, max: number): Promise<readonly UnavailableBlock[]>;
   /** Writes the blocks that are missing. Returns how many it has written. */
   write(blocks: readonly IndexedBlock[]): Promise<number>;
 }
@@ -28,7 +29,7 @@ export interface SharedFillerOptions {
 export interface SharedFillerDependencies {
   /** Returns the shared index of the chain; undefined while the chain is not known. */
   readonly shared: () => SharedIndex | undefined;
-  readonly source: TraceProvider;
+  readonly source: Pick<TraceProvider, 'block'>;
   /** Returns the number of the highest final block; undefined while it is not known. */
   readonly finalNumber: () => number | undefined;
   readonly signal: AbortSignal;
@@ -51,11 +52,13 @@ export class SharedFiller {
   /** The block after the last one that this server wrote. */
   #own: number | undefined;
   #seen: { readonly missing: number; readonly sinceMs: number } | undefined;
+  #retryMs: number;
 
   constructor(options: SharedFillerOptions, dependencies: SharedFillerDependencies) {
-    const { signal, failed, recovered } = dependencies;
+    const { signal, failed, recovered, nowMs } = dependencies;
     this.#options = options;
     this.#dependencies = dependencies;
+    this.#retryMs = nowMs() + RETRY_UNAVAILABLE_MS;
     this.#loop = new PollLoop(options.pollIntervalMs, {
       signal,
       failed,
@@ -70,15 +73,18 @@ export class SharedFiller {
 
   /** Writes the next run of missing blocks. Resolves with true if more blocks are missing. */
   async #pass(): Promise<boolean> {
-    const { shared: current, finalNumber } = this.#dependencies;
+    const { shared: current, finalNumber, nowMs } = this.#dependencies;
     const [shared, final] = [current(), finalNumber()];
     if (shared === undefined || final === undefined) return false;
-    const first = this.#options.fromBlock ?? ((await shared.lastBlock(final))?.number ?? final - 1) + 1;
-    const from = Math.max(first, this.#filledTo);
+    if (nowMs() >= this.#retryMs) await this.#retryUnavailable(shared, final);
+    const head = (await shared.lastBlock(final))?.number;
+    // The head is lower than before if the database was restored from a backup.
+    this.#filledTo = Math.min(this.#filledTo, (head ?? -1) + 1);
+    const from = Math.max(this.#options.fromBlock ?? (head ?? final - 1) + 1, this.#filledTo);
     const missing = from > final ? undefined : await shared.firstMissing(from, final);
     this.#filledTo = missing ?? final + 1;
-    if (missing === undefined || this.#waitsForOthers(missing)) return false;
-    const last = Math.min(final, missing - (missing % BLOCKS_PER_RUN) + BLOCKS_PER_RUN - 1);
+    if (missing === undefined || (head !== undefined && this.#waitsForOthers(missing))) return false;
+    const last = Math.min(final, missing - (missing % MAX_BLOCKS_PER_BATCH) + MAX_BLOCKS_PER_BATCH - 1);
     await this.#write(shared, range(missing, last));
     return true;
   }
@@ -101,6 +107,20 @@ export class SharedFiller {
       this.#own = count === blocks.length ? (blocks.at(-1)?.block.number ?? 0) + 1 : undefined;
       if (count > 0) written(blocks);
       if (this.#own === undefined) return;
+    }
+  }
+
+  async #retryUnavailable(shared: SharedIndex, final: number): Promise<void> {
+    const { source, signal, written, nowMs } = this.#dependencies;
+    this.#retryMs = nowMs() + RETRY_UNAVAILABLE_MS;
+    for (const { number, hash } of await shared.unavailable(0, final, MAX_RETRIED)) {
+      if (signal.aborted) return;
+      const block = await source.block(number).catch((error: unknown) => {
+        if (!(error instanceof NodeError)) throw error;
+      });
+      if (block?.header.hash !== hash || block.unavailable !== undefined) continue;
+      const blocks = [indexBlock(block.header, block.traces)];
+      if ((await shared.write(blocks)) > 0) written(blocks);
     }
   }
 }

@@ -8,16 +8,10 @@ import { type RetryBlockDependencies, retryBlock } from './retryBlock.ts';
 /** Pause before the first retry of a block. It doubles with each retry of the block, up to `LAST_RETRY_MS`. */
 const FIRST_RETRY_MS = 60_000;
 const LAST_RETRY_MS = 3_600_000;
-/** Interval at which unavailable blocks are read from the store: another process may have changed a shared index. */
+/** Interval at which unavailable blocks are read from the store. */
 const READ_AGAIN_MS = 10_000;
 /** Maximum number of unavailable blocks in memory, lowest first. When some become available, others follow. */
 const MAX_KNOWN = 1_000;
-
-export interface UnavailableBlocksOptions {
-  readonly pollIntervalMs: number;
-  /** True if another process retries the unavailable blocks. */
-  readonly isFollower: boolean;
-}
 
 export interface UnavailableBlocksDependencies extends RetryBlockDependencies {
   readonly store: Pick<TraceStore, 'block' | 'unavailable'>;
@@ -33,14 +27,14 @@ interface Retry {
 
 /** Lists the unavailable blocks of the index, and retries them one at a time, each after growing pauses. */
 export class UnavailableBlocks {
-  readonly #options: UnavailableBlocksOptions;
+  readonly #pollIntervalMs: number;
   readonly #dependencies: UnavailableBlocksDependencies;
   readonly #retries = new Map<Hash, Retry>();
   #known: readonly UnavailableBlock[] = [];
   #readAgainMs = 0;
 
-  constructor(options: UnavailableBlocksOptions, dependencies: UnavailableBlocksDependencies) {
-    this.#options = options;
+  constructor(pollIntervalMs: number, dependencies: UnavailableBlocksDependencies) {
+    this.#pollIntervalMs = pollIntervalMs;
     this.#dependencies = dependencies;
   }
 
@@ -60,9 +54,8 @@ export class UnavailableBlocks {
   }
 
   async run(): Promise<void> {
-    const { pollIntervalMs } = this.#options;
     const { signal, nowMs } = this.#dependencies;
-    for (; !signal.aborted; await sleep(pollIntervalMs, undefined, { signal }).catch(() => undefined)) {
+    for (; !signal.aborted; await sleep(this.#pollIntervalMs, undefined, { signal }).catch(() => undefined)) {
       try {
         if (nowMs() >= this.#readAgainMs) await this.#read();
         await this.#retryDue();
@@ -85,7 +78,6 @@ export class UnavailableBlocks {
 
   /** Retries the block that has been due for the longest time. */
   async #retryDue(): Promise<void> {
-    if (this.#options.isFollower) return;
     const { observer, nowMs } = this.#dependencies;
     const dueMsOf = ({ hash }: UnavailableBlock): number => this.#retries.get(hash)?.dueMs ?? 0;
     const [block] = [...this.#known].sort((a, b) => dueMsOf(a) - dueMsOf(b));

@@ -82,7 +82,7 @@ export {
 } from './history/reader.ts';
 export { DirectoryNotReadyError, summarizeHistory } from './history/summary.ts';
 export { indexBlock, indexUnavailable, termOf } from './indexBlock.ts';
-export { type MaybePromise, mapMaybe } from './maybePromise.ts';
+export { immediate, type MaybePromise, mapMaybe } from './maybePromise.ts';
 export { partiesOf } from './parties.ts';
 export {
   BLOCKS_PER_SEGMENT,
@@ -115,7 +115,6 @@ export {
   IndexUnavailableError,
   type OnDemandPart,
   type PostingTerm,
-  type RecentPart,
   type Side,
   type StoredBlock,
   TRACE_FAILURES,

@@ -6,3 +6,9 @@ export const mapMaybe = <T, R>(
   read: MaybePromise<T>,
   next: (value: T) => MaybePromise<R>,
 ): MaybePromise<R> => (read instanceof Promise ? read.then(next) : next(read));
+
+/** Returns the result of a read of an embedded index, which is not a promise. */
+export function immediate<T>(result: MaybePromise<T>): T {
+  if (result instanceof Promise) throw new TypeError('the index must be an embedded one');
+  return result;
+}

@@ -78,10 +78,6 @@ export interface IndexChange {
 export interface TraceStore {
   /** Number of traces that bulk ingest should write with one change. Default: the number that `ingest` defines. */
   readonly tracesPerChange?: number | undefined;
-  /** True if the engine has a local copy of the newest blocks that is empty. `cacheNewest` adds the head to it. */
-  readonly needsNewest?: boolean;
-  /** Local copy of the newest blocks, which other processes of this machine may read; undefined if there is none. */
-  readonly recentPart?: RecentPart | undefined;
   /** The blocks that were added on demand; undefined if the engine does not distinguish them. */
   readonly onDemand?: OnDemandPart;
 
@@ -142,16 +138,7 @@ export interface TraceStore {
 
   /** Applies a change. When the promise resolves, the change is on disk and visible to every read. */
   apply(change: IndexChange): Promise<void>;
-  /** Adds the head, which the index already contains, to the local copy of the newest blocks. */
-  cacheNewest?(head: IndexedBlock): Promise<void>;
   close(): Promise<void>;
-}
-
-/** A local index, in its own folder, with all blocks from `first` to `head`. */
-export interface RecentPart {
-  readonly folder: string;
-  readonly first: number;
-  readonly head: number;
 }
 
 /** The blocks of an index that were added because a client requested them. */
@@ -175,10 +162,7 @@ export interface TransactionLimits {
 }
 
 /** Read access to an index that another process writes. */
-export type TraceReader = Omit<
-  TraceStore,
-  'bindChain' | 'apply' | 'cacheNewest' | 'needsNewest' | 'recentPart' | 'onDemand'
->;
+export type TraceReader = Omit<TraceStore, 'bindChain' | 'apply' | 'onDemand'>;
 
 /** Identity of a chain. */
 export interface ChainIdentity {

@@ -1,2 +1,2 @@
 /** Connection options of PostgreSQL. */
-export { BadPostgresUrl, connectionOptions, type DatabaseHosts, databaseHosts } from './connectionOptions.ts';
+export { BadPostgresUrl, type DatabaseHosts, databaseHosts } from './connectionOptions.ts';

@@ -25,7 +25,8 @@ import { StoreUnavailable, timestampOfMillis } from '../../rules/index.ts';
 import { gatewayStorageOf } from '../data/gatewayStorage.ts';
 import type { FreeSpace } from '../health/freeSpace.ts';
 import { IngestMetrics } from '../health/ingestMetrics.ts';
-import { openIndex } from '../jobs/openIndex.ts';
+import { TraceStoreWatch } from '../health/traceStoreWatch.ts';
+import { openIndex, openSharedIndex } from '../jobs/openIndex.ts';
 import { unavailableText } from '../jobs/unavailableText.ts';
 import type { OpenedParts } from '../roles.ts';
 import { type EthereumNetwork, type Replicas, startEthereumNetwork } from './ethereumNetwork.ts';
@@ -85,6 +86,8 @@ export async function startEthereum(
       { methods: config.gateway.extraMethods },
       'extra methods are relayed without checks or caching',
     );
+  const shared = config.traceStore === undefined ? undefined : await openSharedIndex(config.traceStore);
+  const watch = shared && new TraceStoreWatch(shared, { logger, registry });
   const { cacheDiskBytes } = config.gateway;
   const storage = gatewayStorageOf({
     ...{ dataDir: config.dataDir, cacheDiskBytes, hasGateway },
@@ -105,6 +108,8 @@ export async function startEthereum(
   const networks = new Map<string, EthereumNetwork>();
   const stop = async (): Promise<void> => {
     for (const network of networks.values()) await network.stop();
+    watch?.stop();
+    await shared?.close();
     await keyUses.stop();
     await storage.close();
   };
@@ -117,16 +122,11 @@ export async function startEthereum(
       networks.set(
         name,
         await startEthereumNetwork(
-          { name, upstream, indexFrom, config, isFollower: !isIndexing },
+          { name, upstream, indexFrom, config },
           {
             table,
-            store: await openIndex(
-              {
-                ...{ config, network: name },
-                use: { answers: hasGateway, writes: isIndexing },
-              },
-              { logger, openTraceStore: parts.openTraceStore },
-            ),
+            ...(await openIndex(config, name, { openTraceStore: parts.openTraceStore, shared })),
+            writer: isIndexing ? shared?.writer : undefined,
             ...{ answers: storage.answers, filterMemory, accessWatch, newBlocks, noSpace },
             metrics,
             ingestMetrics,

@@ -39,13 +39,15 @@ import {
   type NodePool,
   type NodeRemoval,
   type PoolState,
+  type TraceProvider,
 } from '../../ethereum/nodes/index.ts';
-import type { RecentPart, TraceFailure, TraceStore, UnavailableBlock } from '../../ethereum/traces/index.ts';
+import type { CombinedTraceStore, SharedTraces } from '../../ethereum/store/shared/index.ts';
+import type { TraceFailure, TraceStore, UnavailableBlock } from '../../ethereum/traces/index.ts';
 import type { BudgetClient } from '../../platform/budgets/index.ts';
 import type { Tracer } from '../../platform/spans/index.ts';
 import type { IngestMetrics } from '../health/ingestMetrics.ts';
 import { IngestReport } from '../health/ingestReport.ts';
-import { HiddenUndo } from '../jobs/hiddenUndo.ts';
+import { followSharedIndex, type SharedIndexWork } from '../jobs/followSharedIndex.ts';
 import { decimalChainId } from './decimalChainId.ts';
 
 /** Maximum lag, in blocks, up to which the index counts as ready. */
@@ -56,14 +58,16 @@ export interface EthereumNetworkOptions {
   readonly upstream: NetworkConfig['upstream'];
   readonly indexFrom: number | undefined;
   readonly config: Config;
-  /** True if another instance writes the network's index, and this one only reads it. */
-  readonly isFollower: boolean;
 }
 
 export interface EthereumNetworkDependencies {
   readonly table: readonly MethodRow[];
   /** Trace index of the network. It is closed with the network, or when the network cannot be started. */
   readonly store: TraceStore;
+  /** The same store, if older blocks are in the index that servers share. */
+  readonly combined?: CombinedTraceStore | undefined;
+  /** Returns the writer of the shared index; undefined if other servers write it. */
+  readonly writer?: SharedTraces['writer'] | undefined;
   readonly answers: AnswerStore;
   readonly filterMemory: FilterMemory;
   /** Watches the API keys of filters, also of those that workers create. */
@@ -94,8 +98,6 @@ export interface Replicas {
 export interface NetworkState {
   readonly pool: PoolState;
   readonly store: StoreState;
-  /** The newest blocks of a shared index, if workers may read them in the data folder. */
-  readonly recentPart: RecentPart | undefined;
 }
 
 /**
@@ -136,7 +138,7 @@ export async function startEthereumNetwork(
   options: EthereumNetworkOptions,
   dependencies: EthereumNetworkDependencies,
 ): Promise<EthereumNetwork> {
-  const { table, store, filterMemory, accessWatch, newBlocks, ingestMetrics } = dependencies;
+  const { table, store, combined, filterMemory, accessWatch, newBlocks, ingestMetrics } = dependencies;
   const { logger, tracer, followers } = dependencies;
   const { name, config } = options;
   checkAgreement(options);
@@ -154,24 +156,23 @@ export async function startEthereumNetwork(
   const live = new Live(network);
   const filters = new Filters({ network, live, memory: filterMemory, accessWatch });
   const { pollIntervalMs } = config.index;
-  const isShared = config.traceStore !== undefined;
-  const unseen = isShared && followers ? new HiddenUndo(followers) : undefined;
+  const shared = sharedWork(options, { ...dependencies, source });
   const indexer = new Indexer(
     {
       pollIntervalMs,
       onDemandBytes: config.index.onDemandBytes,
-      isFollower: options.isFollower,
+      ...(shared && { sharedHead: shared.head }),
       ...(finality && { finality }),
       ...(options.indexFrom !== undefined && { fromBlock: options.indexFrom }),
     },
     {
-      ...{ store, source, observer: new IngestReport(logger, ingestMetrics, name) },
+      ...{ store, local: combined?.local, source, observer: new IngestReport(logger, ingestMetrics, name) },
       followed(change) {
+        shared?.followed();
         live.indexChanged(change);
         followers?.stateChanged(name);
         followers?.followed(name, change);
       },
-      applyWith: unseen?.applyWith,
       beginWrite: tracer && beginWriteWith(tracer, name),
       noSpace: dependencies.noSpace,
     },
@@ -197,7 +198,6 @@ export async function startEthereumNetwork(
     state: () => ({
       pool: pool.state,
       store: network.cache.storeState,
-      recentPart: unseen?.isUndoing === true ? undefined : store.recentPart,
     }),
     reportNodeFault(place, why) {
       const node = pool.nodes[place];
@@ -226,11 +226,36 @@ export async function startEthereumNetwork(
     async stop() {
       filters.stop();
       live.stop();
+      await shared?.stop();
       await indexer.stop();
       await pool.stop();
       await store.close();
     },
   };
+}
+
+/** Starts the work for the index that servers share; undefined if there is none. */
+function sharedWork(
+  { name, config, indexFrom }: EthereumNetworkOptions,
+  {
+    combined,
+    writer,
+    source,
+    logger,
+    ingestMetrics,
+  }: EthereumNetworkDependencies & { readonly source: TraceProvider },
+): SharedIndexWork | undefined {
+  if (combined === undefined) return undefined;
+  return followSharedIndex(
+    {
+      pollIntervalMs: config.index.pollIntervalMs,
+      ...{ finality: finalityOf(config), fromBlock: indexFrom },
+    },
+    {
+      ...{ combined, writer, source, logger: logger.child({ network: name }) },
+      report: new IngestReport(logger, ingestMetrics, name),
+    },
+  );
 }
 
 /**

@@ -73,14 +73,6 @@ test('a change is logged once, with the remedy, and the reported problem names t
   expect(watched.problem).toBeUndefined();
 });
 
-test('data on another disk is always written', () => {
-  const readSpace = () => ({ freeBytes: 0, totalBytes: 100 * GIB });
-  const watched = new FreeSpace({ ...{ dataDir: '/data', log: QUIET, readSpace }, elsewhere: ['traces'] });
-  monitor = watched;
-  expect(stoppedIn(watched)).toEqual(['caches', 'analytics']);
-  expect(watched.problem).toMatch(/^writing of caches, analytics has stopped/);
-});
-
 test('a file system that cannot be read changes nothing', () => {
   const { watched, free } = monitored(100 * GIB);
   free(GIB);

@@ -29,8 +29,6 @@ export interface FileSystemSpace {
 export interface FreeSpaceOptions {
   readonly dataDir: string;
   readonly log: Log;
-  /** Data that this server stores on another disk, so that it is always written. Default: none. */
-  readonly elsewhere?: readonly OptionalData[];
   /** Reads the space of the file system of a folder. Default: statfs. */
   readonly readSpace?: ((folder: string) => FileSystemSpace) | undefined;
 }
@@ -72,7 +70,7 @@ export class FreeSpace {
   }
 
   check(): void {
-    const { dataDir, readSpace = spaceOf, elsewhere = [], log } = this.#options;
+    const { dataDir, readSpace = spaceOf, log } = this.#options;
     try {
       this.#space = readSpace(dataDir);
     } catch {
@@ -82,7 +80,7 @@ export class FreeSpace {
     const before = [...this.#stopped];
     for (const data of ALL_DATA) {
       const limit = STOPS_BELOW[data] * floorBytes;
-      if (freeBytes < limit && !elsewhere.includes(data)) this.#stopped.add(data);
+      if (freeBytes < limit) this.#stopped.add(data);
       else if (freeBytes >= limit * RESUME_FACTOR) this.#stopped.delete(data);
     }
     const [stopped, resumed] = [

@@ -1,13 +1,10 @@
 import type { Readiness } from '../../platform/http/index.ts';
 import type { Dns } from '../dns/dns.ts';
 import type { Ethereum } from '../ethereum/ethereum.ts';
-import type { OpenedParts } from '../roles.ts';
 import type { FreeSpace } from './freeSpace.ts';
-import { lagAffectsReadiness } from './lagAffectsReadiness.ts';
 import type { StoreWatch } from './storeWatch.ts';
 
 export interface ReadinessSources {
-  readonly opened: OpenedParts;
   readonly stores: Pick<StoreWatch, 'problem' | 'ownProblem'>;
   readonly freeSpace: Pick<FreeSpace, 'problem'>;
   readonly ethereum: Ethereum | undefined;
@@ -19,7 +16,7 @@ export interface ReadinessSources {
 }
 
 export function readinessOf(sources: ReadinessSources): Readiness {
-  const { opened, stores, freeSpace, ethereum, dns, workers, isStopping } = sources;
+  const { stores, freeSpace, ethereum, dns, workers, isStopping } = sources;
   const missing = ethereum?.notReady();
   const unavailable = ethereum?.unavailable();
   const keys = sources.keysProblem;
@@ -38,7 +35,7 @@ export function readinessOf(sources: ReadinessSources): Readiness {
   };
   // A fault of a store that servers share does not affect readiness, because reads, the gateway and the guard
   // continue.
-  const isBehind = missing !== undefined && lagAffectsReadiness(opened, ethereum);
+  const isBehind = missing !== undefined;
   const isWhole = workers?.missing() === undefined;
   const isHealthy = stores.ownProblem === undefined && keys === undefined && isWhole;
   return { ready: !isBehind && isHealthy && !isStopping, checks };

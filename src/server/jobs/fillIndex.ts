@@ -2,6 +2,7 @@ import {
   AdaptiveConcurrency,
   ASSUMED_FINAL_DEPTH,
   fillRange,
+  type MissingBlocks,
   missingBlocks,
 } from '../../ethereum/ingest/index.ts';
 import {
@@ -70,10 +71,16 @@ export async function fillIndex(options: FillIndexOptions): Promise<{ complete: 
   }
 }
 
+export type FilledStore = MissingBlocks &
+  Pick<TraceStore, 'bindChain' | 'head' | 'apply' | 'onDemand' | 'tracesPerChange'> & {
+    /** Whether the index may contain only final blocks. Default: false. */
+    readonly isFinalOnly?: boolean;
+  };
+
 /** Adds the missing blocks of a range to an index. Rejects with IndexingError or store errors. */
 export async function fillFrom(
   source: TraceProvider | BlockSource,
-  store: TraceStore & { readonly countMissing?: (fromBlock: number, toBlock: number) => Promise<number> },
+  store: FilledStore,
   { fromBlock, toBlock: asked, signal, progress, noSpace = () => undefined }: FillOptions,
 ): Promise<{ complete: boolean }> {
   try {
@@ -82,8 +89,7 @@ export async function fillFrom(
     if (fromBlock > toBlock)
       throw new IndexingError(`--from ${fromBlock} is after the last block to index, ${toBlock}`);
     await store.onDemand?.keep(fromBlock, toBlock);
-    const missing = await (store.countMissing?.(fromBlock, toBlock) ??
-      countMissing(store, fromBlock, toBlock));
+    const missing = await countMissing(store, fromBlock, toBlock);
     progress.started(fromBlock, toBlock, missing);
     const pace = new AdaptiveConcurrency();
     await fillRange({
@@ -122,12 +128,14 @@ export async function fillFrom(
  */
 async function lastBlock(
   source: Pick<TraceProvider, 'heads'>,
-  store: TraceStore,
+  store: FilledStore,
   asked: number | undefined,
 ): Promise<number> {
-  const { latest, finalized } = await source.heads();
-  const final = finalized?.number ?? Math.max(0, latest.number - ASSUMED_FINAL_DEPTH);
+  const { latest } = await source.heads();
+  const final = await finalBlockOf(source);
   if (asked === undefined) return final;
+  if (store.isFinalOnly && asked > final)
+    throw new IndexingError(`--to ${asked} is not final yet; the highest final block is ${final}`);
   if (asked > latest.number)
     throw new IndexingError(`--to ${asked} is past the head of the chain, block ${latest.number}`);
   const head = (await store.head())?.number ?? -1;
@@ -138,7 +146,13 @@ async function lastBlock(
   return asked;
 }
 
-async function countMissing(store: TraceStore, fromBlock: number, toBlock: number): Promise<number> {
+/** Returns the number of the highest final block of a source. */
+export async function finalBlockOf(source: Pick<TraceProvider, 'heads'>): Promise<number> {
+  const { latest, finalized } = await source.heads();
+  return finalized?.number ?? Math.max(0, latest.number - ASSUMED_FINAL_DEPTH);
+}
+
+async function countMissing(store: MissingBlocks, fromBlock: number, toBlock: number): Promise<number> {
   let count = 0;
   for await (const _ of missingBlocks(store, fromBlock, toBlock)) count++;
   return count;

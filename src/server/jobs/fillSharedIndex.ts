@@ -1,131 +1,54 @@
-import {
-  type BlockRef,
-  JsonReader,
-  NodeError,
-  type NodeHeads,
-  ResponseMemory,
-  type TracedBlock,
-  type TraceProvider,
-} from '../../ethereum/nodes/index.ts';
-import { NoIndexError, openTraceReader } from '../../ethereum/store/lmdb/traces/index.ts';
-import type { ChainIdentity, Hash, Trace, TraceReader } from '../../ethereum/traces/index.ts';
-import { QUIET } from '../../platform/logging/index.ts';
-import { openNodes } from '../ethereum/openNodes.ts';
-import { type FillIndexOptions, fillFrom, IndexingError } from './fillIndex.ts';
-import { filterPages } from './filterPages.ts';
-import { indexFolder } from './indexFolder.ts';
-import { openSharedIndex, type SharedIndexOptions } from './openIndex.ts';
+import { fetchBlocks, range } from '../../ethereum/ingest/index.ts';
+import { type FillIndexOptions, fillFrom, finalBlockOf, IndexingError } from './fillIndex.ts';
+import { type SharedTargetOptions, withSharedTarget } from './sharedTarget.ts';
 
-export interface FillSharedIndexOptions extends FillIndexOptions {
-  readonly stores: Pick<SharedIndexOptions, 'traceStore' | 'traceStorePostgres' | 'rules'>;
-}
+export interface FillSharedIndexOptions extends FillIndexOptions, Pick<SharedTargetOptions, 'traceStore'> {}
 
 /**
- * Adds the missing blocks of a range to the index that instances share. Reads them from the index in the data folder,
- * otherwise from nodes. May run while a server uses that folder. Rejects with IndexingError or errors of the store.
+ * Adds the missing final blocks of a range to the index that servers share. Reads them from the index in the data
+ * folder, otherwise from nodes. Rejects with IndexingError or errors of the store.
  */
-export async function fillSharedIndex(options: FillSharedIndexOptions): Promise<{ complete: boolean }> {
-  const { dataDir, network, upstream, traceLimits, progress, stores } = options;
-  const store = await openSharedIndex(stores, { network, logger: QUIET });
-  const embedded = openEmbedded(indexFolder(dataDir, network));
-  try {
-    if (upstream.length === 0) {
-      if (embedded === undefined)
-        throw new IndexingError(
-          `no index of ${network} in ${dataDir}, and no node: set a node with --upstream, or the data folder with --data-dir`,
-        );
-      return await fillFrom(new EmbeddedSource(embedded), store, options);
-    }
-    const chain = (await store.chain()) ?? (await embedded?.chain());
-    const nodes = await openNodes(upstream, { chain, traceLimits }, (_, what, { message }) =>
-      progress.trouble(`${what}: ${message}`),
-    );
-    try {
-      const { source } = nodes;
-      return await fillFrom(
-        embedded === undefined ? source : new EmbeddedSource(embedded, source),
-        store,
-        options,
+export function fillSharedIndex(options: FillSharedIndexOptions): Promise<{ complete: boolean }> {
+  const trouble = (message: string): void => options.progress.trouble(message);
+  return withSharedTarget({ ...options, trouble }, ({ target, source }) => fillFrom(source, target, options));
+}
+
+/** Writes blocks of the shared index again, with a higher version, as the nodes return them. */
+export function rewriteSharedBlocks(
+  options: FillSharedIndexOptions & { readonly toBlock: number },
+): Promise<{ complete: boolean }> {
+  const { fromBlock, toBlock, signal, progress } = options;
+  const trouble = (message: string): void => progress.trouble(message);
+  return withSharedTarget({ ...options, trouble }, async ({ target, nodes }) => {
+    if (nodes === undefined) throw new IndexingError('--again needs a node: set it with --upstream');
+    const final = await finalBlockOf(nodes);
+    if (toBlock > final)
+      throw new IndexingError(
+        `--again: block ${toBlock} is not final yet; the highest final block is ${final}`,
       );
-    } finally {
-      await nodes.close();
+    progress.started(fromBlock, toBlock, toBlock - fromBlock + 1);
+    let written = fromBlock;
+    for await (const blocks of fetchBlocks(range(fromBlock, toBlock), {
+      store: target,
+      source: nodes,
+      signal,
+    })) {
+      if (signal.aborted) break;
+      await target.writer.write(blocks, { again: true });
+      written += blocks.length;
+      progress.written(blocks, 1);
     }
-  } finally {
-    await embedded?.close();
-    await store.close();
-  }
+    return { complete: written > toBlock };
+  });
 }
 
-function openEmbedded(folder: string): TraceReader | undefined {
-  try {
-    return openTraceReader(folder);
-  } catch (error) {
-    if (error instanceof NoIndexError) return undefined;
-    throw error;
-  }
-}
-
-/**
- * A source of blocks that reads final blocks from the index in the data folder, and requests all others from nodes.
- * Without nodes, reads all blocks from the index.
- */
-export class EmbeddedSource implements TraceProvider {
-  readonly #index: TraceReader;
-  readonly #nodes: TraceProvider | undefined;
-
-  constructor(index: TraceReader, nodes?: TraceProvider) {
-    this.#index = index;
-    this.#nodes = nodes;
-  }
-
-  async chain(): Promise<ChainIdentity> {
-    if (this.#nodes !== undefined) return this.#nodes.chain();
-    const chain = await this.#index.chain();
-    if (chain === undefined) throw new IndexingError('the index in the data folder is empty');
-    return chain;
-  }
-
-  async heads(): Promise<NodeHeads> {
-    if (this.#nodes !== undefined) return this.#nodes.heads();
-    const head = await this.#index.head();
-    const number = await this.#index.finalizedNumber();
-    const final = number === undefined ? undefined : await this.#index.block(number);
-    if (head === undefined) throw new IndexingError('the index in the data folder is empty');
-    return { latest: head, ...(final && { finalized: final }) };
-  }
-
-  async blockRef(blockNumber: number): Promise<BlockRef | undefined> {
-    return (await this.#index.block(blockNumber)) ?? this.#nodes?.blockRef(blockNumber);
-  }
-
-  async block(blockNumber: number): Promise<TracedBlock | undefined> {
-    const isFinal = blockNumber <= ((await this.#index.finalizedNumber()) ?? -1);
-    const block = isFinal || this.#nodes === undefined ? await this.#index.block(blockNumber) : undefined;
-    if (block === undefined) {
-      if (this.#nodes !== undefined) return this.#nodes.block(blockNumber);
-      throw new NodeError('unreachable', `the index in the data folder has no block ${blockNumber}`);
-    }
-    if (block.unavailable !== undefined) {
-      if (this.#nodes !== undefined) return this.#nodes.block(blockNumber);
-      return { header: { ...block, transactionHashes: [] }, traces: [], unavailable: block.unavailable };
-    }
-    const traces = await this.#tracesOf(blockNumber);
-    const hashes = new Set<Hash>();
-    for (const { transactionHash } of traces) if (transactionHash !== null) hashes.add(transactionHash);
-    return { header: { ...block, transactionHashes: [...hashes] }, traces };
-  }
-
-  /** Reads the traces of a block. Data that occurs several times in the block is kept in memory once. */
-  async #tracesOf(blockNumber: number): Promise<Trace[]> {
-    const kept = new ResponseMemory(Number.POSITIVE_INFINITY, `block ${blockNumber}`);
-    const all = { fromAddresses: [], toAddresses: [], mode: 'intersection' } as const;
-    const traces: Trace[] = [];
-    const block = { fromBlock: blockNumber, toBlock: blockNumber };
-    for await (const page of filterPages(this.#index, { ...block, ...all })) {
-      const json = new JsonReader(kept);
-      json.write(page);
-      for (const trace of json.end() as Trace[]) traces.push(trace); // written from checked traces, as JSON
-    }
-    return traces;
-  }
+/** Marks all blocks of the shared index above a block as missing. Resolves with the previous highest block. */
+export function rewindSharedIndex(
+  options: SharedTargetOptions & { readonly lastBlock: number },
+): Promise<{ readonly from: number | undefined; readonly to: number | undefined }> {
+  return withSharedTarget(options, async ({ target }) => {
+    const from = (await target.head())?.number;
+    if (from !== undefined) await target.writer.rewind(options.lastBlock, from);
+    return { from, to: (await target.head())?.number };
+  });
 }

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import type { Config } from '../../config/index.ts';
 import { FileSource, type ImportNode, ImportThreads } from '../../ethereum/import/index.ts';
 import { NodeClient, NodeError } from '../../ethereum/nodes/index.ts';
 import { openTraceStore } from '../../ethereum/store/lmdb/traces/index.ts';
@@ -7,9 +8,10 @@ import { QUIET } from '../../platform/logging/index.ts';
 import { lockDataDir } from '../data/dataDirLock.ts';
 import { openNodes } from '../ethereum/openNodes.ts';
 import { FreeSpace } from '../health/freeSpace.ts';
-import { type FillIndexOptions, fillFrom, IndexingError } from './fillIndex.ts';
+import { type FilledStore, type FillIndexOptions, fillFrom, IndexingError } from './fillIndex.ts';
 import { indexFolder } from './indexFolder.ts';
-import { openSharedIndex, type SharedIndexOptions } from './openIndex.ts';
+import { asConfigError, openSharedUrl } from './openIndex.ts';
+import { SharedTarget } from './sharedTarget.ts';
 
 export interface ImportFilesOptions
   extends Pick<FillIndexOptions, 'dataDir' | 'network' | 'traceLimits' | 'signal' | 'progress'> {
@@ -17,31 +19,50 @@ export interface ImportFilesOptions
   readonly headers: readonly string[];
   /** Nodes that are asked for blocks that the files do not have completely. */
   readonly nodes: readonly string[];
-  /** The index that instances share. Default: the index in the data folder, which is locked during the import. */
-  readonly stores?: Pick<SharedIndexOptions, 'traceStore' | 'traceStorePostgres' | 'rules'> | undefined;
+  /** Whether to write to the shared index. If not, the index in the data folder is locked during the import. */
+  readonly toStore: boolean;
+  readonly traceStore?: Config['traceStore'];
 }
 
 /** Adds the blocks of files to an index. Rejects with ImportError, IndexingError or errors of the store. */
 export async function importFiles(options: ImportFilesOptions): Promise<{ complete: boolean }> {
-  const { dataDir, network, stores } = options;
-  if (stores !== undefined) {
-    const store = await openSharedIndex(stores, { network, logger: QUIET });
-    return importInto(store, options).finally(() => store.close());
+  const { dataDir, network, toStore, traceStore } = options;
+  if (toStore) {
+    const traces = await openSharedUrl(traceStore);
+    try {
+      await traces.check().catch(asConfigError);
+      const open = (chain: ChainIdentity) => new SharedTarget(chain, traces);
+      return await importInto({ held: undefined, open }, options);
+    } finally {
+      await traces.close();
+    }
   }
   const lock = lockDataDir(dataDir);
   const freeSpace = new FreeSpace({ dataDir, log: QUIET });
   try {
     const store = openTraceStore(indexFolder(dataDir, network));
     const noSpace = (): string | undefined => (freeSpace.allows('traces') ? undefined : freeSpace.problem);
-    return await importInto(store, options, noSpace).finally(() => store.close());
+    try {
+      return await importInto({ held: await store.chain(), open: () => store }, options, noSpace);
+    } finally {
+      await store.close();
+    }
   } finally {
     freeSpace.stop();
     lock.release();
   }
 }
 
+type Target = FilledStore & Pick<TraceStore, 'block'>;
+
+interface OpenedTarget {
+  /** The chain of the index; undefined if the index is empty or does not depend on it. */
+  readonly held: ChainIdentity | undefined;
+  open(chain: ChainIdentity): Target;
+}
+
 async function importInto(
-  store: TraceStore,
+  { held, open }: OpenedTarget,
   options: ImportFilesOptions,
   noSpace?: () => string | undefined,
 ): Promise<{ complete: boolean }> {
@@ -51,7 +72,8 @@ async function importInto(
   try {
     const source = await FileSource.open({ traces, headers }, { prepare: threads.prepare, threads: count });
     try {
-      return await withNode(options, await statedChain(store, source), async (node, chain) => {
+      return await withNode(options, held ?? statedChain(source), async (node, chain) => {
+        const store = open(chain);
         source.begin(chain, node);
         await requireSameBlocks(store, source, node);
         const range = { fromBlock: source.first.number, toBlock: source.last.number };
@@ -65,11 +87,10 @@ async function importInto(
   }
 }
 
-/** Returns the chain of the index or, if it is empty, of the files; undefined if neither is known. */
-async function statedChain(store: TraceStore, { first }: FileSource): Promise<ChainIdentity | undefined> {
-  const held = await store.chain();
+/** Returns the chain that files name; undefined if they do not. */
+function statedChain({ first }: FileSource): ChainIdentity | undefined {
   const { chainId, genesisHash = first.number === 0 ? first.hash : undefined } = first;
-  return held ?? (chainId === undefined || genesisHash === undefined ? undefined : { chainId, genesisHash });
+  return chainId === undefined || genesisHash === undefined ? undefined : { chainId, genesisHash };
 }
 
 /** Calls `use` with the configured nodes, if any, and the chain. Rejects with IndexingError if the chain is unknown. */
@@ -108,7 +129,7 @@ async function withNode<T>(
 
 /** Rejects with IndexingError if the first or last block differs from that of the index or the node. */
 async function requireSameBlocks(
-  store: TraceStore,
+  store: Target,
   { first, last }: FileSource,
   node: ImportNode | undefined,
 ): Promise<void> {

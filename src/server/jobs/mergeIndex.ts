@@ -9,8 +9,8 @@ import {
 import { QUIET } from '../../platform/logging/index.ts';
 import { lockDataDir } from '../data/dataDirLock.ts';
 import { FreeSpace } from '../health/freeSpace.ts';
+import { EmbeddedSource } from './embeddedSource.ts';
 import { type FillIndexOptions, fillFrom, IndexingError } from './fillIndex.ts';
-import { EmbeddedSource } from './fillSharedIndex.ts';
 import { indexFolder } from './indexFolder.ts';
 
 export interface MergeIndexOptions

@@ -1,14 +1,13 @@
 import { existsSync } from 'node:fs';
 import { retryBlock } from '../../ethereum/ingest/index.ts';
-import { type IndexTraceLimits, NodeError } from '../../ethereum/nodes/index.ts';
+import { type IndexTraceLimits, NodeError, type TraceProvider } from '../../ethereum/nodes/index.ts';
 import { openTraceStore } from '../../ethereum/store/lmdb/traces/index.ts';
 import type { TraceStore, UnavailableBlock } from '../../ethereum/traces/index.ts';
-import { QUIET } from '../../platform/logging/index.ts';
 import { lockDataDir } from '../data/dataDirLock.ts';
 import { openNodes } from '../ethereum/openNodes.ts';
 import { IndexingError } from './fillIndex.ts';
 import { indexFolder } from './indexFolder.ts';
-import { openSharedIndex, type SharedIndexOptions } from './openIndex.ts';
+import { type SharedTargetOptions, withSharedTarget } from './sharedTarget.ts';
 
 export interface RetryUnavailableOptions {
   readonly dataDir: string;
@@ -16,7 +15,7 @@ export interface RetryUnavailableOptions {
   readonly upstream: readonly string[];
   readonly traceLimits: IndexTraceLimits;
   /** The index that instances share. Default: the index in the data folder, which is locked during the work. */
-  readonly stores?: Pick<SharedIndexOptions, 'traceStore' | 'traceStorePostgres' | 'rules'> | undefined;
+  readonly stores?: Pick<SharedTargetOptions, 'traceStore'> | undefined;
   readonly signal: AbortSignal;
   readonly trouble: (message: string) => void;
 }
@@ -28,10 +27,10 @@ export interface RetriedBlocks {
 
 /** Requests each unavailable block of an index from the nodes again. Rejects with IndexingError or store errors. */
 export async function retryUnavailable(options: RetryUnavailableOptions): Promise<RetriedBlocks> {
-  const { dataDir, network, stores } = options;
+  const { dataDir, network, stores, upstream, traceLimits, trouble } = options;
   if (stores !== undefined)
-    return closing(await openSharedIndex(stores, { network, logger: QUIET }), (store) =>
-      retryAll(store, options),
+    return withSharedTarget({ ...options, ...stores }, ({ target, source }) =>
+      retryAll(target, source, options),
     );
   const folder = indexFolder(dataDir, network);
   if (!existsSync(folder))
@@ -39,37 +38,33 @@ export async function retryUnavailable(options: RetryUnavailableOptions): Promis
       `no index of ${network} in ${dataDir}: set the server's data folder with --data-dir or FLOODGATE_DATA_DIR`,
     );
   const lock = lockDataDir(dataDir);
+  const store = openTraceStore(folder);
   try {
-    return await closing(openTraceStore(folder), (store) => retryAll(store, options));
+    const nodes = await openNodes(
+      upstream,
+      { chain: await store.chain(), traceLimits },
+      (_, what, { message }) => trouble(`${what}: ${message}`),
+    );
+    return await retryAll(store, nodes.source, options).finally(() => nodes.close());
   } finally {
+    await store.close();
     lock.release();
   }
 }
 
-async function closing<T>(store: TraceStore, use: (store: TraceStore) => Promise<T>): Promise<T> {
-  try {
-    return await use(store);
-  } finally {
-    await store.close();
-  }
-}
-
 async function retryAll(
-  store: TraceStore,
-  { upstream, traceLimits, signal, trouble }: RetryUnavailableOptions,
+  store: Pick<TraceStore, 'bindChain' | 'block' | 'unavailable' | 'apply'>,
+  source: TraceProvider,
+  { signal, trouble }: RetryUnavailableOptions,
 ): Promise<RetriedBlocks> {
   const list = () => store.unavailable(0, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
-  const chain = await store.chain();
-  const nodes = await openNodes(upstream, { chain, traceLimits }, (_, what, { message }) =>
-    trouble(`${what}: ${message}`),
-  );
   try {
-    await store.bindChain(await nodes.source.chain());
+    await store.bindChain(await source.chain());
     let indexed = 0;
     for (const block of await list()) {
       if (signal.aborted) break;
       const outcome = await retryBlock(block, {
-        ...{ store, source: nodes.source },
+        ...{ store, source },
         runExclusive: (write) => write(),
         write: (change) => store.apply(change),
       }).catch((error: unknown) => {
@@ -84,7 +79,5 @@ async function retryAll(
     return { indexed, unavailable: await list() };
   } catch (error) {
     throw error instanceof NodeError ? new IndexingError(`no usable node: ${error.message}`) : error;
-  } finally {
-    await nodes.close();
   }
 }

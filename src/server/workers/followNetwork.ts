@@ -50,7 +50,7 @@ export async function followNetwork(
   { table, answers, metrics, logger, primary }: FollowNetworkDependencies,
 ): Promise<FollowedNetwork> {
   const { name, config } = options;
-  const index = await followIndex(options, { logger });
+  const index = await followIndex(name, config);
   const indexOf = (node: UpstreamNode): number => pool.nodes.indexOf(node);
   const network = await startNetwork(
     { ...networkOptions(options), chain: undefined, processes: options.workers },
@@ -95,7 +95,7 @@ export async function followNetwork(
           cache.distrust(node.name);
       }
       cache.applyStoreState(state.store);
-      index.follow(state);
+      refresh();
       pool.adopt(state.pool);
     },
     followed: (change) => live.indexChanged(change),

@@ -1,7 +1,8 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AuthorityServer, serveZones, ZoneData } from '../../../src/dns/authority/index.ts';
+import { migrateSharedTraces } from '../../../src/ethereum/store/shared/index.ts';
 import { ZONE_NAME, ZONE_TEXT } from '../../dns/support/guardInFront.ts';
 import { type Anvil, createTraffic, startAnvil, type Traffic } from '../../support/anvil.ts';
 import { ClickHouseServer } from '../../support/clickHouse.ts';
@@ -15,9 +16,10 @@ export const ACCOUNT = 'a';
 export type ServerName = (typeof GATEWAYS)[number] | 'ingest' | (typeof GUARDS)[number];
 
 const SERVERS: readonly ServerName[] = ['ingest', ...GATEWAYS, ...GUARDS];
-const READER = { user: 'floodgate_gateway', password: 'password_of_tests' };
 const SEED = 71;
-const BLOCKS = 24;
+const BLOCKS = 30;
+/** More than the blocks that a test replaces. */
+const FINAL_DEPTH = 9;
 /** Number of blocks that gateways keep. Most queries are about older blocks, which are in ClickHouse. */
 const RECENT_BLOCKS = '4';
 const REPLACED_BLOCKS = 7;
@@ -44,8 +46,8 @@ export class Cluster {
     ]);
     this.traffic = await createTraffic({ url: this.anvil.url, seed: SEED });
     await this.traffic.run({ steps: BLOCKS });
+    await migrateSharedTraces(this.clickHouse.url());
     await this.startServer('ingest');
-    await this.#makeReader();
     await Promise.all(SERVERS.slice(1).map((name) => this.startServer(name)));
   }
 
@@ -58,7 +60,7 @@ export class Cluster {
     );
   }
 
-  /** Replaces the newest blocks, some of which gateways keep, and older ones, which are in ClickHouse. */
+  /** Replaces the newest blocks, which are not final. */
   async replaceBlocks(): Promise<void> {
     const seed = SEED + ++this.#replacements;
     await rebuildTail(this.anvil.url, { depth: REPLACED_BLOCKS, blocks: REPLACED_BLOCKS + 1, seed });
@@ -74,12 +76,6 @@ export class Cluster {
   async loseServer(name: ServerName): Promise<void> {
     await this.killServer(name);
     rmSync(this.#folderOf(name), { recursive: true });
-  }
-
-  /** Whether a gateway has stored newest blocks in its data folder. */
-  keepsNewest(name: ServerName): boolean {
-    const folder = join(this.#folderOf(name), 'recent', 'mainnet');
-    return existsSync(folder) && readdirSync(folder).length > 0;
   }
 
   server(name: ServerName): FloodgateProcess {
@@ -101,26 +97,17 @@ export class Cluster {
 
   #argumentsOf(name: ServerName): string[] {
     const rules = ['--rules-store', this.postgres.url()];
-    const index = ['--trace-store', this.clickHouse.url(), '--index-poll-interval-ms', '100'];
-    const blocksOf = (url: string): string[] => [...index, '--trace-store-postgres', url];
-    if (name === 'ingest') return ['--role', 'ingest', ...blocksOf(this.postgres.url()), '--index-from', '0'];
+    const index = [
+      ...['--trace-store', this.clickHouse.url(), '--index-poll-interval-ms', '100'],
+      ...['--index-finality', `depth:${FINAL_DEPTH}`],
+    ];
+    if (name === 'ingest') return ['--role', 'ingest', ...index, '--index-from', '0'];
     if (name === 'gateway-1' || name === 'gateway-2')
-      return [
-        ...['--role', 'gateway,rules', '--trace-store-recent-blocks', RECENT_BLOCKS],
-        ...[...rules, ...blocksOf(this.postgres.url(READER))],
-      ];
+      return ['--role', 'gateway,rules', '--trace-store-recent-blocks', RECENT_BLOCKS, ...rules, ...index];
     const { host, port } = this.#authority;
     return [
       ...['--role', 'guard', ...rules, '--dns-account', ACCOUNT, '--dns-listen', '127.0.0.1:0'],
       ...['--dns-servers', `${host}:${port}`, '--dns-region', 'R', '--dns-datacenter', name],
     ];
-  }
-
-  /** Creates the role of gateways, which can only read. */
-  async #makeReader(): Promise<void> {
-    const page = readFileSync(new URL('../../../docs/operate/clickhouse.md', import.meta.url), 'utf8');
-    const grants = /<!-- grants of a gateway:.*?```sql\n(.*?)```/s.exec(page)?.[1];
-    if (grants === undefined) throw new Error('docs/operate/clickhouse.md has no grants of a gateway');
-    await this.postgres.query(`CREATE ROLE ${READER.user} LOGIN PASSWORD '${READER.password}'; ${grants}`);
   }
 }

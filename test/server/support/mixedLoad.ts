@@ -105,7 +105,9 @@ export class MixedLoad {
     const answer = await callTraceFilter(server.gatewayUrl, query.asked).catch(() => undefined); // the server was killed
     if (answer === undefined) return;
     const replaced = asked ?? this.#chains;
-    if (replaced === undefined) this.#judge(name, query, { answer, chains: [chain] });
+    // A request can take longer than a whole reorganisation.
+    const chains = this.chain === chain ? [chain] : [chain, this.chain];
+    if (replaced === undefined) this.#judge(name, query, { answer, chains });
     else this.#judging.push(replaced.then((chains) => this.#judge(name, query, { answer, chains })));
   }
 

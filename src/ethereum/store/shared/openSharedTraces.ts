@@ -7,6 +7,7 @@ import { Hosts } from './connection/hosts.ts';
 import { SharedReader } from './sharedReader.ts';
 import { chainKeyOf } from './tables/checksums.ts';
 import { checkTables, makeTables } from './tables/tables.ts';
+import { type VerifyProgress, verifyHost } from './verifyHost.ts';
 import { SharedWriter } from './writes/sharedWriter.ts';
 
 const CLOSE_TIMEOUT_MS = 3_000;
@@ -43,6 +44,20 @@ export async function migrateSharedTraces(url: string): Promise<void> {
     try {
       await makeTables(host, address.cluster);
       await checkTables(host).catch(namingTables);
+    } finally {
+      await host.close();
+    }
+  }
+}
+
+/** Checks all rows of each host of the URL. Yields the problems. */
+export async function* verifySharedTraces(url: string, progress: VerifyProgress): AsyncGenerator<string> {
+  for (const address of parseAddresses(url)) {
+    const host = new ClickHouse(address);
+    try {
+      await checkTables(host).catch(namingTables);
+      for await (const problem of verifyHost(host, progress))
+        yield `${new URL(address.url).host}: ${problem}`;
     } finally {
       await host.close();
     }

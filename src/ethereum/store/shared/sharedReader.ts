@@ -21,11 +21,11 @@ import {
 } from '../../traces/index.ts';
 import type { ClickHouse } from './connection/clickHouse.ts';
 import type { Hosts } from './connection/hosts.ts';
-import { checkTip, type KnownBlock, readFramesPage, readPage, readSummary } from './history/history.ts';
-import { grouped, isWhole, readNumbers, readRange } from './reads/blocks.ts';
+import { type KnownBlock, readFramesPage, readPage, readSummary } from './history/history.ts';
+import { grouped, isWhole, readNumbers, readRange, VALID_IN_RANGE } from './reads/blocks.ts';
 import { type Chunks, readBlockChunks } from './reads/chunks.ts';
 import { type FilterPart, type FilterReading, filterPart } from './reads/filterPart.ts';
-import { Segments } from './reads/segments.ts';
+import { readCounted, Segments } from './reads/segments.ts';
 import { findTransaction, type RootFrame } from './reads/transactions.ts';
 import { tracesAsJson } from './reads/writeTraces.ts';
 import { type BlockRow, EXACTNESS, readBlockRow, storedBlockOf, validRows } from './tables/blockRow.ts';
@@ -34,6 +34,8 @@ import { SEGMENT } from './tables/tables.ts';
 
 /** Number of blocks whose rows one statement reads. */
 const BLOCKS_PER_READ = 1_024;
+/** Number of blocks that one statement counts. */
+const BLOCKS_PER_COUNT = 65_536;
 
 /** Reads the final blocks of a chain from the shared index. Every result is proven; otherwise the read fails. */
 export class SharedReader {
@@ -48,14 +50,14 @@ export class SharedReader {
   }
 
   async block(blockNumber: number): Promise<StoredBlock | undefined> {
-    const rows = await this.rows(blockNumber, blockNumber);
-    return rows[0] && storedBlockOf(rows[0]);
+    const rows = await this.#hosts.read((host) => readNumbers(host, this.#chain, [blockNumber]));
+    const row = rows.get(blockNumber);
+    return row && storedBlockOf(row);
   }
 
-  /** Returns the rows of the present blocks of a range of at most 1,024 blocks, ascending. */
-  async rows(fromBlock: number, toBlock: number): Promise<BlockRow[]> {
-    const blocks = await this.#hosts.read((host) => readRange(host, this.#chain, { fromBlock, toBlock }));
-    return [...blocks.values()].filter(({ number }) => number >= fromBlock && number <= toBlock);
+  /** Returns the rows of the present blocks of a range, ascending. Fails if a block lacks rows by address. */
+  countedRows(fromBlock: number, toBlock: number): Promise<readonly BlockRow[]> {
+    return this.#hosts.read((host) => readCounted(host, this.#chain, { fromBlock, toBlock }));
   }
 
   /** Returns the highest present block up to `upTo`. */
@@ -71,15 +73,22 @@ export class SharedReader {
     return this.#hosts.read(async (host) => (await this.#edgeRow(host, 'ASC', 2 ** 32 - 1))?.number);
   }
 
-  firstMissing(fromBlock: number, toBlock: number): Promise<number | undefined> {
-    return this.#hosts.read(async (host) => {
-      for (let first = fromBlock; first <= toBlock; first += BLOCKS_PER_READ) {
-        const last = Math.min(toBlock, first + BLOCKS_PER_READ - 1);
-        const blocks = await readRange(host, this.#chain, { fromBlock: first, toBlock: last });
-        for (let number = first; number <= last; number++) if (!blocks.has(number)) return number;
-      }
-      return undefined;
-    });
+  async firstMissing(fromBlock: number, toBlock: number): Promise<number | undefined> {
+    let missing: number | undefined;
+    for (let first = fromBlock; first <= toBlock && missing === undefined; first += BLOCKS_PER_COUNT) {
+      const last = Math.min(toBlock, first + BLOCKS_PER_COUNT - 1);
+      if (last - first >= BLOCKS_PER_READ && (await this.#count(first, last)) === last - first + 1) continue;
+      for (let from = first; from <= last && missing === undefined; from += BLOCKS_PER_READ)
+        [missing] = await this.missingIn(from, Math.min(last, from + BLOCKS_PER_READ - 1));
+    }
+    return missing;
+  }
+
+  /** Lists the missing blocks of a range of at most 1,024 blocks. */
+  async missingIn(fromBlock: number, toBlock: number): Promise<number[]> {
+    const blocks = await this.#hosts.read((host) => readRange(host, this.#chain, { fromBlock, toBlock }));
+    const numbers = Array.from({ length: toBlock - fromBlock + 1 }, (_, i) => fromBlock + i);
+    return numbers.filter((number) => !blocks.has(number));
   }
 
   /** Returns the unavailable blocks of a range, ascending, at most `max`. */
@@ -184,10 +193,13 @@ export class SharedReader {
     return this.#hosts.read((host) => readSummary(this.#parts(host), asked));
   }
 
-  /** Throws UnprovenRead if the store has another block of this number. */
-  async checkTip(tip: KnownBlock): Promise<void> {
-    const rows = await this.#hosts.read((host) => readNumbers(host, this.#chain, [tip.number]));
-    checkTip(rows, tip);
+  /** Returns the number of present blocks of a range. */
+  #count(first: number, last: number): Promise<number> {
+    const from = `FROM (${VALID_IN_RANGE}) WHERE exactness > 0`;
+    const parameters = { chain: String(this.#chain), first, last };
+    return this.#hosts.read((host) =>
+      host.row({ columns: 'count()', from, parameters }, 0, (row) => row.uint64()),
+    );
   }
 
   #parts(host: ClickHouse) {

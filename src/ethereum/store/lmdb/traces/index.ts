@@ -2,7 +2,6 @@
 
 export { NoIndexError } from './environment.ts';
 export {
-  type LmdbTraceReader,
   openTraceReader,
   openTraceStore,
   type TraceStoreOptions,

@@ -7,6 +7,7 @@ import {
   type HistoryPosition,
   type HistoryQuery,
   type HistorySummary,
+  immediate,
   type JsonWriter,
   type Order,
   type SummaryQuery,
@@ -14,13 +15,13 @@ import {
 } from '../../../traces/index.ts';
 import { edgeOf, type KnownBlock } from '../history/history.ts';
 import type { SharedReader } from '../sharedReader.ts';
-import { immediate, type RunStart } from './localRun.ts';
+import type { RunStart } from './localRun.ts';
 
 export interface BothStores {
   readonly local: TraceReader;
   readonly shared: SharedReader;
-  /** First block that is read from the local index. */
-  readonly start: RunStart;
+  /** First block that is read from the local index; undefined if that index is empty. */
+  readonly start: RunStart | undefined;
 }
 
 interface Walk {
@@ -41,7 +42,9 @@ interface PagePart {
 }
 
 /** Chooses the store from which a page is read. Throws BlockReplacedError if the cursor is at another block. */
-function partOf({ range, order, cursor }: Walk, { number, hash, parentHash }: RunStart): PagePart {
+function partOf({ range, order, cursor }: Walk, start: RunStart | undefined): PagePart {
+  if (start === undefined) return { isLocal: false, range, cursor, tip: undefined, next: undefined };
+  const { number, hash, parentHash } = start;
   const shared = { fromBlock: range.fromBlock, toBlock: Math.min(range.toBlock, number - 1) };
   const local = { fromBlock: Math.max(range.fromBlock, number), toBlock: range.toBlock };
   const isAtEdge = (blockNumber: number): boolean =>
@@ -96,7 +99,7 @@ export async function framesPage(
 
 /** Adds up the summaries of both stores. A sum of the local part that is not complete stands alone. */
 export async function summaryOfBoth(
-  { local, shared, start }: BothStores,
+  { local, shared, start }: BothStores & { readonly start: RunStart },
   { query, range }: { readonly query: SummaryQuery; readonly range: BlockRange },
 ): Promise<HistorySummary> {
   const [below, above] = [

@@ -9,6 +9,7 @@ import {
   type HistoryPosition,
   type HistoryQuery,
   type HistorySummary,
+  immediate,
   JsonWriter,
   type MaybePromise,
   mapMaybe,
@@ -23,7 +24,7 @@ import {
 import { TraceStoreUnavailable, UnprovenRead } from '../connection/failures.ts';
 import type { FilterPart } from '../reads/filterPart.ts';
 import type { SharedReader } from '../sharedReader.ts';
-import { type BothStores, framesPage, historyPage, summaryOfBoth } from './combinedHistories.ts';
+import { framesPage, historyPage, summaryOfBoth } from './combinedHistories.ts';
 import { LocalRun, type RunStart } from './localRun.ts';
 
 /** Maximum number of times that a read starts again because the border between the stores moved. */
@@ -33,8 +34,8 @@ const COMMA = Buffer.from(',');
 
 export interface CombinedReaderDependencies {
   readonly local: TraceReader;
-  /** Returns the reader of the shared index; undefined while the chain is not known yet. */
-  readonly shared: () => SharedReader | undefined;
+  /** Returns the reader of the shared index of a chain. */
+  readonly shared: (chain: ChainIdentity) => SharedReader;
 }
 
 /**
@@ -44,12 +45,20 @@ export interface CombinedReaderDependencies {
 export class CombinedTraceReader implements TraceReader {
   protected readonly run: LocalRun;
   readonly #local: TraceReader;
-  readonly #shared: () => SharedReader | undefined;
+  readonly #sharedOf: (chain: ChainIdentity) => SharedReader;
+  #reader: SharedReader | undefined;
 
   constructor({ local, shared }: CombinedReaderDependencies) {
     this.#local = local;
-    this.#shared = shared;
+    this.#sharedOf = shared;
     this.run = new LocalRun(local);
+  }
+
+  /** The reader of the shared index; undefined while the chain is not known. */
+  get shared(): SharedReader | undefined {
+    const chain = this.#reader === undefined ? immediate(this.#local.chain()) : undefined;
+    if (chain !== undefined) this.#reader = this.#sharedOf(chain);
+    return this.#reader;
   }
 
   /** To be called when another process may have changed the local index. */
@@ -70,44 +79,46 @@ export class CombinedTraceReader implements TraceReader {
   }
 
   block(blockNumber: number): MaybePromise<StoredBlock | undefined> {
-    return this.#isLocal(blockNumber) ? this.#local.block(blockNumber) : this.#shared()?.block(blockNumber);
+    return this.#storeOf(blockNumber)?.block(blockNumber);
   }
 
   lastBlock(upTo: number): MaybePromise<StoredBlock | undefined> {
-    return this.#isLocal(upTo) ? this.#local.lastBlock(upTo) : this.#shared()?.lastBlock(upTo);
+    return this.#storeOf(upTo)?.lastBlock(upTo);
   }
 
   firstMissing(fromBlock: number, toBlock: number): MaybePromise<number | undefined> {
     if (fromBlock > toBlock) return undefined;
     if (this.#isLocal(fromBlock)) return this.#local.firstMissing(fromBlock, toBlock);
-    const shared = this.#shared();
+    const { shared } = this;
     if (shared === undefined) return fromBlock;
-    const start = this.run.start?.number ?? toBlock + 1;
-    return shared
-      .firstMissing(fromBlock, Math.min(toBlock, start - 1))
-      .then((missing) => missing ?? (start > toBlock ? undefined : this.#local.firstMissing(start, toBlock)));
+    return this.#steady(async (start) => {
+      const end = Math.min(toBlock, (start?.number ?? toBlock + 1) - 1);
+      const missing = await shared.firstMissing(fromBlock, end);
+      return missing ?? (end < toBlock ? this.#local.firstMissing(end + 1, toBlock) : undefined);
+    });
   }
 
-  async unavailable(fromBlock: number, toBlock: number, max: number): Promise<readonly UnavailableBlock[]> {
-    const start = this.run.start?.number ?? toBlock + 1;
-    const older =
-      fromBlock < start
-        ? ((await this.#shared()?.unavailable(fromBlock, Math.min(toBlock, start - 1), max)) ?? [])
-        : [];
-    if (start > toBlock || older.length >= max) return older;
-    const newer = await this.#local.unavailable(Math.max(fromBlock, start), toBlock, max - older.length);
-    return [...older, ...newer];
+  unavailable(fromBlock: number, toBlock: number, max: number): MaybePromise<readonly UnavailableBlock[]> {
+    const { shared } = this;
+    if (shared === undefined || fromBlock > toBlock || this.#isLocal(fromBlock))
+      return this.#local.unavailable(fromBlock, toBlock, max);
+    return this.#steady(async (start) => {
+      const end = Math.min(toBlock, (start?.number ?? toBlock + 1) - 1);
+      const older = await shared.unavailable(fromBlock, end, max);
+      if (end === toBlock || older.length >= max) return older;
+      return [...older, ...(await this.#local.unavailable(end + 1, toBlock, max - older.length))];
+    });
   }
 
   filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): MaybePromise<Uint8Array | undefined> {
-    if (this.#isLocal(filter.fromBlock)) return this.#local.filter(filter, maxBytes, json);
-    return this.#filterBoth(filter, maxBytes, json);
+    const { shared } = this;
+    if (shared === undefined || this.#isLocal(filter.fromBlock))
+      return this.#local.filter(filter, maxBytes, json);
+    return this.#steady((start) => this.#filterBoth(filter, { start, shared, maxBytes, json }));
   }
 
   blockTraces(blockNumber: number, maxBytes: number): MaybePromise<Buffer | undefined> {
-    return this.#isLocal(blockNumber)
-      ? this.#local.blockTraces(blockNumber, maxBytes)
-      : this.#shared()?.blockTraces(blockNumber, maxBytes);
+    return this.#storeOf(blockNumber)?.blockTraces(blockNumber, maxBytes);
   }
 
   transactionTraces(hash: Hash, limits: TransactionLimits): MaybePromise<Buffer | undefined> {
@@ -130,29 +141,32 @@ export class CombinedTraceReader implements TraceReader {
   }
 
   addressTraces(query: HistoryQuery, maxBytes: number, json: JsonWriter): MaybePromise<HistoryPage> {
-    const both = this.#both(query);
-    if (both === undefined) return this.#local.addressTraces(query, maxBytes, json);
-    return this.#range(query).then((range) =>
-      'start' in both
-        ? historyPage(both, { query, range }, { maxBytes, json })
-        : both.shared.addressTraces({ query, range }, { maxBytes, json }),
-    );
+    const { shared } = this;
+    if (shared === undefined || this.#isLocal(query.fromBlock ?? 0))
+      return this.#local.addressTraces(query, maxBytes, json);
+    const { length } = json;
+    return this.#steady(async (start) => {
+      json.length = length;
+      const range = await this.#range(shared, query, start);
+      const both = { local: this.#local, shared, start };
+      return historyPage(both, { query, range }, { maxBytes, json });
+    });
   }
 
   frames(query: FramesQuery): MaybePromise<FramesPage> {
-    const both = this.#both(query);
-    if (both === undefined) return this.#local.frames(query);
-    return 'start' in both ? framesPage(both, query) : both.shared.frames({ query });
+    const { shared } = this;
+    if (shared === undefined || this.#isLocal(query.fromBlock)) return this.#local.frames(query);
+    return this.#steady((start) => framesPage({ local: this.#local, shared, start }, query));
   }
 
   addressSummary(query: SummaryQuery): MaybePromise<HistorySummary> {
-    const both = this.#both(query);
-    if (both === undefined) return this.#local.addressSummary(query);
-    return this.#range(query).then((range) => {
-      if (!('start' in both) || range.toBlock < both.start.number)
-        return both.shared.addressSummary({ query, range });
-      if (range.fromBlock >= both.start.number) return this.#local.addressSummary({ ...query, ...range });
-      return summaryOfBoth(both, { query, range });
+    const { shared } = this;
+    if (shared === undefined || this.#isLocal(query.fromBlock ?? 0)) return this.#local.addressSummary(query);
+    return this.#steady(async (start) => {
+      const range = await this.#range(shared, query, start);
+      if (start === undefined || range.toBlock < start.number) return shared.addressSummary({ query, range });
+      if (range.fromBlock >= start.number) return this.#local.addressSummary({ ...query, ...range });
+      return summaryOfBoth({ local: this.#local, shared, start }, { query, range });
     });
   }
 
@@ -165,29 +179,33 @@ export class CombinedTraceReader implements TraceReader {
     return start !== undefined && blockNumber >= start.number;
   }
 
-  /** Returns the stores for a range; undefined if only the local index is needed, or can be asked. */
-  #both({
-    fromBlock,
-  }: {
-    readonly fromBlock?: number;
-  }): BothStores | Pick<BothStores, 'local' | 'shared'> | undefined {
-    const shared = this.#shared();
-    const { start } = this.run;
-    if (shared === undefined || (fromBlock !== undefined && this.#isLocal(fromBlock))) return undefined;
-    return { local: this.#local, shared, ...(start && { start }) };
+  #storeOf(blockNumber: number): Pick<TraceReader, 'block' | 'lastBlock' | 'blockTraces'> | undefined {
+    return this.#isLocal(blockNumber) ? this.#local : this.shared;
+  }
+
+  /** Runs a read of both stores. Repeats it if the first block of the local index has changed meanwhile. */
+  async #steady<T>(read: (start: RunStart | undefined) => Promise<T>): Promise<T> {
+    for (let reads = 0; reads < MAX_READS; reads++) {
+      this.run.changed();
+      const before = this.run.start;
+      const result = await read(before);
+      this.run.changed();
+      if (this.run.start?.number === before?.number && this.run.start?.hash === before?.hash) return result;
+    }
+    throw new TraceStoreUnavailable('the local index changed during the read');
   }
 
   /** Returns the range of a query. The default of `fromBlock` is the lowest block of both stores. */
-  async #range({
-    fromBlock,
-    toBlock,
-  }: {
-    readonly fromBlock?: number;
-    readonly toBlock: number;
-  }): Promise<BlockRange> {
+  async #range(
+    shared: SharedReader,
+    { fromBlock, toBlock }: { readonly fromBlock?: number; readonly toBlock: number },
+    start: RunStart | undefined,
+  ): Promise<BlockRange> {
     if (fromBlock !== undefined) return { fromBlock, toBlock };
-    const lowest = Math.min((await this.#shared()?.lowest()) ?? toBlock, this.run.start?.number ?? toBlock);
-    return { fromBlock: Math.min(lowest, toBlock), toBlock };
+    return {
+      fromBlock: Math.min((await shared.lowest()) ?? toBlock, start?.number ?? toBlock, toBlock),
+      toBlock,
+    };
   }
 
   /** Looks up a transaction in the local index, then in the shared index below it. */
@@ -199,46 +217,40 @@ export class CombinedTraceReader implements TraceReader {
     ) => MaybePromise<T | undefined>,
   ): MaybePromise<T | undefined> {
     return mapMaybe(read(this.#local, limits), (found) => {
-      const shared = this.#shared();
+      const { shared } = this;
       if (found !== undefined || shared === undefined) return found;
-      const start = this.run.start?.number ?? Number.MAX_SAFE_INTEGER;
-      return read(shared, { ...limits, upTo: Math.min(limits.upTo ?? start - 1, start - 1) });
+      // Blocks that were removed since the first look-up are read from the shared index.
+      this.run.changed();
+      const end = (this.run.start?.number ?? Number.MAX_SAFE_INTEGER) - 1;
+      return read(shared, { ...limits, upTo: Math.min(limits.upTo ?? end, end) });
     });
   }
 
-  async #filterBoth(
-    filter: TraceFilter,
-    maxBytes: number,
-    json?: JsonWriter,
-  ): Promise<Uint8Array | undefined> {
-    for (let reads = 0; reads < MAX_READS; reads++) {
-      const { start } = this.run;
-      if (start !== undefined && filter.fromBlock >= start.number)
-        return this.#local.filter(filter, maxBytes, json);
-      const isJoined = start !== undefined && filter.toBlock >= start.number;
-      const within = isJoined ? { ...filter, toBlock: start.number - 1 } : filter;
-      const part = await this.#shared()
-        ?.filter(within, { maxBytes, json: isJoined ? undefined : json })
-        .catch(async (error: unknown) => {
-          if (isJoined && filter.wantsAll) await this.#checkCount(filter, start);
-          throw error;
-        });
-      if (part === undefined) return undefined;
-      if (start !== undefined && within.toBlock === start.number - 1) checkJoint(part, start);
-      if (!isJoined) return part.bytes;
-      const rest = await this.#rest(filter, { start, part, maxBytes });
-      // If the border moved, the local part may belong to another range or chain.
-      this.run.changed();
-      if (this.run.start?.number === start.number && this.run.start.hash === start.hash)
-        return rest && joined(part.bytes, rest, json ?? new JsonWriter());
+  async #filterBoth(filter: TraceFilter, reading: FilterBoth): Promise<Uint8Array | undefined> {
+    const { start, shared, maxBytes, json } = reading;
+    if (start !== undefined && filter.fromBlock >= start.number)
+      return this.#local.filter(filter, maxBytes, json);
+    if (start === undefined || filter.toBlock < start.number) {
+      const part = await shared.filter(filter, { maxBytes, json });
+      if (part !== undefined && start !== undefined && filter.toBlock === start.number - 1)
+        checkJoint(part, start);
+      return part?.bytes;
     }
-    throw new TraceStoreUnavailable('the local index changed during the read');
+    const older = { ...filter, toBlock: start.number - 1 };
+    const part = await shared.filter(older, { maxBytes }).catch(async (error: unknown) => {
+      if (filter.wantsAll) await this.#checkCount(filter, { ...reading, start });
+      throw error;
+    });
+    if (part === undefined) return undefined;
+    checkJoint(part, start);
+    const rest = await this.#rest(filter, { start, part, maxBytes });
+    return rest && joined(part.bytes, rest, json ?? new JsonWriter());
   }
 
   /** Throws TooManyTracesError if both parts have too many matches together, although one part is too large. */
-  async #checkCount(filter: TraceFilter, start: RunStart): Promise<void> {
+  async #checkCount(filter: TraceFilter, { start, shared }: FilterBoth & { start: RunStart }): Promise<void> {
     const older = { ...filter, toBlock: start.number - 1, count: 0, wantsAll: false };
-    const counted = await this.#shared()?.filter(older, { maxBytes: EMPTY_ARRAY_BYTES });
+    const counted = await shared.filter(older, { maxBytes: EMPTY_ARRAY_BYTES });
     if (counted === undefined) return;
     const found = Math.max(0, counted.matches - filter.after);
     await this.#rest(filter, { start, part: { ...counted, found }, maxBytes: Number.MAX_SAFE_INTEGER });
@@ -263,6 +275,13 @@ export class CombinedTraceReader implements TraceReader {
       throw error instanceof AnswerTooLargeError ? new AnswerTooLargeError(maxBytes) : error;
     }
   }
+}
+
+interface FilterBoth {
+  readonly start: RunStart | undefined;
+  readonly shared: SharedReader;
+  readonly maxBytes: number;
+  readonly json?: JsonWriter | undefined;
 }
 
 /** Throws UnprovenRead if the shared part does not end with the parent of the first local block. */

@@ -1,4 +1,4 @@
-import type { Hash, MaybePromise, TraceReader } from '../../../traces/index.ts';
+import { type Hash, immediate, type TraceReader } from '../../../traces/index.ts';
 
 /** The lowest block of the contiguous blocks at the head of the local index. */
 export interface RunStart {
@@ -7,17 +7,13 @@ export interface RunStart {
   readonly parentHash: Hash;
 }
 
-/** Returns the result of a read of an embedded index, which is not a promise. */
-export function immediate<T>(result: MaybePromise<T>): T {
-  if (result instanceof Promise) throw new TypeError('the local index must be an embedded one');
-  return result;
-}
-
 /** Finds the contiguous blocks that end at the head of the local index. Other blocks of that index are not used. */
 export class LocalRun {
   readonly #local: TraceReader;
   #start: RunStart | undefined;
   #isKnown = false;
+  /** Blocks below this number are being removed. */
+  #removedTo = 0;
 
   constructor(local: TraceReader) {
     this.#local = local;
@@ -37,9 +33,15 @@ export class LocalRun {
     this.#isKnown = false;
   }
 
+  /** To be called before blocks are removed. Blocks below `number` are not part of the run from now on. */
+  removing(number: number): void {
+    this.#removedTo = number;
+    this.changed();
+  }
+
   #find(): RunStart | undefined {
     const head = immediate(this.#local.head())?.number;
-    if (head === undefined) return undefined;
+    if (head === undefined || head < this.#removedTo) return undefined;
     const isRun = (from: number): boolean => immediate(this.#local.firstMissing(from, head)) === undefined;
     const known = this.#start?.number ?? head;
     let high = known <= head && isRun(known) ? known : head;
@@ -48,7 +50,7 @@ export class LocalRun {
       if (isRun(middle)) high = middle;
       else low = middle + 1;
     }
-    const block = immediate(this.#local.block(high));
+    const block = immediate(this.#local.block(Math.max(high, this.#removedTo)));
     return block && { number: block.number, hash: block.hash, parentHash: block.parentHash };
   }
 }

@@ -21,10 +21,6 @@ export class Hosts {
     return host;
   }
 
-  get all(): readonly ClickHouse[] {
-    return this.#hosts;
-  }
-
   /**
    * Runs a read. If the host is unreachable or does not prove a result, runs the read again on the next host. Finally
    * throws the last error.

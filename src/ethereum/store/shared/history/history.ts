@@ -150,7 +150,7 @@ async function search(
 }
 
 /** Throws UnprovenRead if the block that the caller knows is another one in the store. */
-export function checkTip(blocks: BlockRows, tip: KnownBlock | undefined): void {
+function checkTip(blocks: BlockRows, tip: KnownBlock | undefined): void {
   const held = tip && blocks.get(tip.number);
   if (tip !== undefined && held !== undefined && held.hash !== tip.hash)
     throw new UnprovenRead(

@@ -1,8 +1,14 @@
-import { BLOCKS_PER_SEGMENT, type BlockRange, firstBlockOf, type Hash } from '../../../traces/index.ts';
+import {
+  BLOCKS_PER_SEGMENT,
+  type BlockRange,
+  firstBlockOf,
+  type Hash,
+  segmentOf,
+} from '../../../traces/index.ts';
 import type { ClickHouse } from '../connection/clickHouse.ts';
 import { UnprovenRead } from '../connection/failures.ts';
 import type { RowReader } from '../connection/rowBinary.ts';
-import { isTraced, readBlockRow, readHash } from '../tables/blockRow.ts';
+import { type BlockRow, isTraced, readBlockRow, readHash } from '../tables/blockRow.ts';
 import { SEGMENT } from '../tables/tables.ts';
 import { type BlockRows, byNumber, checkLinks, grouped, VALID_IN_RANGE } from './blocks.ts';
 import { checkRows } from './filterPart.ts';
@@ -159,23 +165,47 @@ export class Segments {
   }
 
   async #derive(host: ClickHouse, range: SegmentRange): Promise<Map<number, SegmentState>> {
-    const [first, last] = [firstBlockOf(range.first), firstBlockOf(range.last + 1) - 1];
-    const from = `FROM (${grouped(VALID_IN_RANGE)}) AS b
-      CROSS JOIN (SELECT groupArray((number, write, n)) AS rows FROM (
-        SELECT number, write, count() AS n FROM trace_parties
-        WHERE chain = {chain:UInt64} AND number BETWEEN {first:UInt32} AND {last:UInt32} GROUP BY number, write)) AS p
-      ${FINGERPRINTS.from}`;
-    const parameters = { ...segmentParameters(this.#chain, range), first, last };
-    const columns = `blocks, rows, ${FINGERPRINTS.columns}`;
-    return host.row({ columns, from, parameters }, 0, (row) => {
-      const blocks = byNumber(row.array(() => readBlockRow(row)));
-      const rows = row.array(() => ({ number: row.uint32(), write: row.bigUint64(), n: row.uint64() }));
-      const states = new Map<number, SegmentState>();
-      for (const [segment, print] of readFingerprints(row))
-        states.set(segment, stateOf(segment, print, { blocks, rows }));
-      return states;
-    });
+    const { blocks, counts, prints } = await countRows(host, this.#chain, range);
+    const states = new Map<number, SegmentState>();
+    for (const [segment, print] of prints) states.set(segment, stateOf(segment, print, { blocks, counts }));
+    return states;
   }
+}
+
+/** Reads the blocks of segments, and counts their rows by address. */
+async function countRows(
+  host: ClickHouse,
+  chain: bigint,
+  range: SegmentRange,
+): Promise<CountedRows & { readonly prints: Fingerprints }> {
+  const [first, last] = [firstBlockOf(range.first), firstBlockOf(range.last + 1) - 1];
+  const from = `FROM (${grouped(VALID_IN_RANGE)}) AS b
+    CROSS JOIN (SELECT groupArray((number, write, n)) AS rows FROM (
+      SELECT number, write, count() AS n FROM trace_parties
+      WHERE chain = {chain:UInt64} AND number BETWEEN {first:UInt32} AND {last:UInt32} GROUP BY number, write)) AS p
+    ${FINGERPRINTS.from}`;
+  const parameters = { ...segmentParameters(chain, range), first, last };
+  return host.row({ columns: `blocks, rows, ${FINGERPRINTS.columns}`, from, parameters }, 0, (row) => {
+    const blocks = byNumber(row.array(() => readBlockRow(row)));
+    const counts = row.array(() => ({ number: row.uint32(), write: row.bigUint64(), n: row.uint64() }));
+    return { blocks, counts, prints: readFingerprints(row) };
+  });
+}
+
+/** Returns the present blocks of a range, ascending. Throws UnprovenRead if a block lacks rows, or if links are wrong. */
+export async function readCounted(
+  host: ClickHouse,
+  chain: bigint,
+  { fromBlock, toBlock }: BlockRange,
+): Promise<BlockRow[]> {
+  const { blocks, counts } = await countRows(host, chain, {
+    ...{ first: segmentOf(fromBlock), last: segmentOf(toBlock) },
+  });
+  const within = [...blocks.values()].filter(({ number }) => number >= fromBlock && number <= toBlock);
+  checkLinks(within);
+  const ofWrite = new Map(counts.map(({ write, n }) => [write, n]));
+  for (const block of within) if (isTraced(block)) checkRows(block, ofWrite.get(block.write) ?? 0);
+  return within;
 }
 
 export const segmentParameters = (
@@ -185,20 +215,25 @@ export const segmentParameters = (
   ...{ chain: String(chain), firstSegment: first, lastSegment: last },
 });
 
-interface Rows {
+interface CountedRows {
   readonly blocks: BlockRows;
-  readonly rows: readonly { readonly number: number; readonly write: bigint; readonly n: number }[];
+  /** Number of rows of each write of a block. */
+  readonly counts: readonly { readonly number: number; readonly write: bigint; readonly n: number }[];
 }
 
 /** Derives the state of a segment. Throws UnprovenRead if a valid block lacks rows, or if links are wrong. */
-function stateOf(segment: number, print: Fingerprint, { blocks, rows }: Rows): SegmentState {
+function stateOf(
+  segment: number,
+  print: Fingerprint,
+  { blocks, counts: ofWrites }: CountedRows,
+): SegmentState {
   const [first, end] = [firstBlockOf(segment), firstBlockOf(segment + 1)];
   const isWithin = ({ number }: { number: number }): boolean => number >= first && number < end;
   const within = [...blocks.values()].filter(isWithin);
   checkLinks(within);
   const traced = within.filter(isTraced);
   const counts = new Map<bigint, number>();
-  for (const row of rows) if (isWithin(row)) counts.set(row.write, row.n);
+  for (const row of ofWrites) if (isWithin(row)) counts.set(row.write, row.n);
   for (const block of traced) {
     checkRows(block, counts.get(block.write) ?? 0);
     counts.delete(block.write);

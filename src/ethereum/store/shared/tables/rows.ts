@@ -75,6 +75,16 @@ export function partyRows(chain: bigint, written: readonly BlockWrite[]): Rows {
   return rows.native(chain);
 }
 
+/** Size of a row of `partyTuples`: address, trace index, sides, attributes and value. */
+export const PARTY_BYTES = ADDRESS_BYTES + 7 + VALUE_BYTES;
+
+/** Returns the rows of a block in `trace_parties`, without the columns that are equal in all of them. */
+export function partyTuples(block: BlockWrite): Buffer[] {
+  const rows = new PartyRows(countParties(block.block));
+  rows.addBlock({ ...block, parties: countParties(block.block) });
+  return rows.tuples();
+}
+
 class PartyRows {
   readonly #count: number;
   readonly #addresses: Buffer;
@@ -133,6 +143,18 @@ class PartyRows {
       ['attributes', 'UInt16', this.#attributes],
       ['value', 'UInt256', this.#values],
     ]);
+  }
+
+  tuples(): Buffer[] {
+    return Array.from({ length: this.#count }, (_, row) => {
+      const tuple = Buffer.alloc(PARTY_BYTES);
+      tuple.set(this.#addresses.subarray(row * ADDRESS_BYTES, (row + 1) * ADDRESS_BYTES));
+      tuple.writeUInt32LE(this.#traceIndexes[row] ?? 0, ADDRESS_BYTES);
+      tuple.writeUInt8(this.#sides[row] ?? 0, ADDRESS_BYTES + 4);
+      tuple.writeUInt16LE(this.#attributes[row] ?? 0, ADDRESS_BYTES + 5);
+      tuple.set(this.#values.subarray(row * VALUE_BYTES, (row + 1) * VALUE_BYTES), ADDRESS_BYTES + 7);
+      return tuple;
+    });
   }
 
   #add(block: IndexedBlock, { traceIndex, sides, attributes }: Posting): void {

@@ -1,5 +1,5 @@
 import { type ClickHouse, isUnknownSetting } from '../connection/clickHouse.ts';
-import { TraceStoreUnavailable } from '../connection/failures.ts';
+import { TraceStoreUnavailable, WrongTables } from '../connection/failures.ts';
 
 /** Number of blocks in one partition of a table. */
 const BLOCKS_PER_PARTITION = 1_048_576;
@@ -120,7 +120,15 @@ export async function makeTables(clickHouse: ClickHouse, cluster: string | undef
 export async function checkTables(clickHouse: ClickHouse): Promise<void> {
   for (const { name } of TABLES) {
     const from = `FROM (SELECT ${columnsOf(name)} FROM ${name} WHERE chain = 0 LIMIT 1)`;
-    await clickHouse.row({ columns: 'count()', from, parameters: {} }, 0, (row) => row.uint64());
+    await clickHouse
+      .row({ columns: 'count()', from, parameters: {} }, 0, (row) => row.uint64())
+      .catch((error: unknown) => {
+        if (!(error instanceof WrongTables)) throw error;
+        throw new WrongTables(
+          `the table ${name} is missing, or lacks a column: run floodgate store migrate on a new database`,
+          { cause: error },
+        );
+      });
   }
 }
 

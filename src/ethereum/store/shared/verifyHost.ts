@@ -1,0 +1,100 @@
+import {
+  BLOCKS_PER_SEGMENT,
+  firstBlockOf,
+  type IndexedBlock,
+  positionOf,
+  type Side,
+  TRACES_PER_CHUNK,
+  visitTerms,
+} from '../../traces/index.ts';
+import type { ClickHouse } from './connection/clickHouse.ts';
+import { UnprovenRead } from './connection/failures.ts';
+import { checkLinks, readRange } from './reads/blocks.ts';
+import { type Chunks, readBlockChunks } from './reads/chunks.ts';
+import { type BlockRow, isTraced } from './tables/blockRow.ts';
+import { PARTY_BYTES, partyTuples } from './tables/rows.ts';
+import { SEGMENT } from './tables/tables.ts';
+
+const MAX_BYTES = 1024 * 1024 * 1024;
+const TERM_BYTES = 20;
+
+/** Called after each segment of a chain. `chain` is its number in the tables. */
+export type VerifyProgress = (chain: bigint, lastBlock: number) => void;
+
+/** Reads all valid rows of a host. Yields the problems: wrong links, digests, checksums and rows by address. */
+export async function* verifyHost(host: ClickHouse, progress: VerifyProgress): AsyncGenerator<string> {
+  const statement = {
+    columns: 'chains',
+    from: 'FROM (SELECT groupUniqArray(chain) AS chains FROM trace_blocks)',
+  };
+  const chains = await host.row({ ...statement, parameters: {} }, 0, (row) =>
+    row.array(() => row.bigUint64()),
+  );
+  for (const chain of chains.sort()) {
+    for (const segment of await segmentsOf(host, chain)) {
+      const fromBlock = firstBlockOf(segment);
+      const range = { fromBlock, toBlock: fromBlock + BLOCKS_PER_SEGMENT - 1 };
+      let parent: BlockRow | undefined;
+      for (const block of (await readRange(host, chain, range)).values()) {
+        const isWithin = block.number >= range.fromBlock && block.number <= range.toBlock;
+        const problem = await problemOf(async () => {
+          if (parent !== undefined) checkLinks([parent, block]);
+          if (isWithin && isTraced(block)) await verifyBlock(host, chain, block);
+        });
+        if (problem !== undefined) yield `chain ${chain}: ${problem}`;
+        parent = block;
+      }
+      progress(chain, range.toBlock);
+    }
+  }
+}
+
+async function segmentsOf(host: ClickHouse, chain: bigint): Promise<number[]> {
+  const from = `FROM (SELECT groupUniqArray(${SEGMENT}) AS segments FROM trace_blocks WHERE chain = {chain:UInt64})`;
+  const statement = { columns: 'segments', from, parameters: { chain: String(chain) } };
+  const segments = await host.row(statement, 0, (row) => row.array(() => row.uint32()));
+  return segments.sort((a, b) => a - b);
+}
+
+async function problemOf(check: () => Promise<void>): Promise<string | undefined> {
+  try {
+    await check();
+    return undefined;
+  } catch (error) {
+    if (error instanceof UnprovenRead) return error.message;
+    throw error;
+  }
+}
+
+/** Throws UnprovenRead if the chunks of a block are damaged, or if its rows by address differ from its chunks. */
+async function verifyBlock(host: ClickHouse, chain: bigint, block: BlockRow): Promise<void> {
+  const { number, write, parties } = block;
+  const chunks = await readBlockChunks(host, { chain, maxBytes: MAX_BYTES }, block);
+  const from = `FROM (SELECT groupArray((address, trace_index, sides, attributes, value)) AS rows FROM trace_parties
+    WHERE chain = {chain:UInt64} AND number = {number:UInt32} AND write = {write:UInt64})`;
+  const parameters = { chain: String(chain), number, write: String(write) };
+  const rows = await host.row({ columns: 'rows', from, parameters }, MAX_BYTES, (row) =>
+    row.array(() => row.fixed(PARTY_BYTES)),
+  );
+  const expected = partyTuples({ block: indexedFrom(chunks, block), write, version: 0, parties });
+  const isEqual = Buffer.concat(rows.sort(Buffer.compare)).equals(
+    Buffer.concat(expected.sort(Buffer.compare)),
+  );
+  if (!isEqual)
+    throw new UnprovenRead(`ClickHouse: the rows by address of block ${number} differ from its traces`);
+}
+
+/** Returns a block with the terms that its chunks contain. */
+function indexedFrom(chunks: Chunks, block: BlockRow): IndexedBlock {
+  const none = () => ({ terms: [] as string[], positions: [] as number[] });
+  const postings: Record<Side, ReturnType<typeof none>> = { from: none(), to: none(), transaction: none() };
+  const all = Array.from({ length: block.chunks }, (_, i) => chunks.get(block.number, i));
+  for (let first = 0; first < block.traceCount; first += TRACES_PER_CHUNK) {
+    const chunk = chunks.get(block.number, first / TRACES_PER_CHUNK);
+    visitTerms(chunk, (side, at, index) => {
+      postings[side].terms.push(`0x${chunk.toString('hex', at, at + TERM_BYTES)}`);
+      postings[side].positions.push(positionOf(block.number, first + index));
+    });
+  }
+  return { block, chunks: all, postings };
+}
