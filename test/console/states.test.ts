@@ -6,7 +6,7 @@ import { newRule, rulesPath } from '../rules/support/samples.ts';
 import { type AlertReceiver, startAlertReceiver } from '../support/alertReceiver.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
-import { CHROMIUM, launchBrowser, openTab, type Tab } from './support/browser.ts';
+import { CHROMIUM, inPage, launchBrowser, openTab, type Tab } from './support/browser.ts';
 import { checkNarrow } from './support/checkPages.ts';
 
 const ACCOUNT = 'a';
@@ -117,7 +117,8 @@ describe.skipIf(CHROMIUM === undefined)(
           resolve();
         };
       });
-      return route.continue().catch(() => undefined);
+      // The page may have been left in the meantime.
+      return answer(route).catch(() => undefined);
     }
     const urlOf = (path: string): string =>
       `${server.url}/console/${path.replace(/[A-Z]+$/, (name) => ids[name] ?? name)}`;
@@ -147,7 +148,7 @@ describe.skipIf(CHROMIUM === undefined)(
       expect(await page.getByRole('alert').count()).toBe(0);
       answers = 'failed';
       release();
-      await page.reload();
+      release = () => {};
       await main(operator)
         .getByText(/could not|not up to date/)
         .first()
@@ -182,6 +183,18 @@ describe.skipIf(CHROMIUM === undefined)(
       await expect.poll(() => time.textContent()).not.toBe(local);
       const clock = /T(\d\d:\d\d:\d\d)/.exec((await time.getAttribute('datetime')) ?? '')?.[1];
       expect(await time.textContent()).toMatch(new RegExp(`${clock} UTC$`));
+    });
+
+    it('moves nothing if the user prefers reduced motion', async () => {
+      const moving = () =>
+        inPage<number>(
+          reader.page,
+          `[...document.querySelectorAll('body *')].map((one) => getComputedStyle(one))
+            .filter(({ transitionDuration, animationName }) => transitionDuration !== '0s' || animationName !== 'none').length`,
+        );
+      expect(await moving()).toBeGreaterThan(0);
+      await reader.page.emulateMedia({ reducedMotion: 'reduce' });
+      expect(await moving()).toBe(0);
     });
 
     it('a token sees only the pages that it may read, and the permission that another page requires', async () => {
