@@ -1173,50 +1173,8 @@ export interface components {
             token: string;
             /** @enum {string} */
             action: "token.create" | "token.revoke";
-            before?: {
-                /** @description Purpose of the token. */
-                label: string;
-                all_accounts: boolean;
-                /** @description Empty if the token is for all accounts. */
-                accounts: string[];
-                permissions: ("dns_protection:read" | "dns_protection:write" | "dns_protection:audit" | "tokens:read" | "tokens:write" | "nodes:read" | "nodes:write" | "health:read" | "keys:read" | "keys:write")[];
-                /** Format: date-time */
-                created_on: string;
-                /** @description Id of a token, `configured:` and 16 hex digits for the server’s own token, or `cli:` and a user name. */
-                created_by?: string;
-                /**
-                 * Format: date-time
-                 * @description Expiry; omitted if the token never expires.
-                 */
-                expires_on?: string;
-                /**
-                 * Format: date-time
-                 * @description Time of revocation.
-                 */
-                revoked_on?: string;
-            };
-            after?: {
-                /** @description Purpose of the token. */
-                label: string;
-                all_accounts: boolean;
-                /** @description Empty if the token is for all accounts. */
-                accounts: string[];
-                permissions: ("dns_protection:read" | "dns_protection:write" | "dns_protection:audit" | "tokens:read" | "tokens:write" | "nodes:read" | "nodes:write" | "health:read" | "keys:read" | "keys:write")[];
-                /** Format: date-time */
-                created_on: string;
-                /** @description Id of a token, `configured:` and 16 hex digits for the server’s own token, or `cli:` and a user name. */
-                created_by?: string;
-                /**
-                 * Format: date-time
-                 * @description Expiry; omitted if the token never expires.
-                 */
-                expires_on?: string;
-                /**
-                 * Format: date-time
-                 * @description Time of revocation.
-                 */
-                revoked_on?: string;
-            };
+            before?: components["schemas"]["AuditedToken"];
+            after?: components["schemas"]["AuditedToken"];
         };
         KeyChange: {
             /**
@@ -1234,54 +1192,30 @@ export interface components {
             key: string;
             /** @enum {string} */
             action: "key.create" | "key.revoke";
-            before?: {
-                /** @description Name of the key, 1 to 64 visible characters. */
-                name: string;
-                /** @description Maximum calls per second. Default: unlimited. */
-                rate_per_second?: number;
-                /** @description Methods that the key may call. Default: all methods. */
-                methods?: string[];
-                /** @description Limits of calls with the key, higher or lower than `gateway.limits`. Default: `gateway.limits`. */
-                limits?: {
-                    /** @description Maximum blocks of `trace_filter`. */
-                    trace_filter_blocks?: number;
-                    /** @description Maximum `count` of `trace_filter`. */
-                    trace_filter_count?: number;
-                    /** @description Maximum blocks of `eth_getLogs`. */
-                    logs_blocks?: number;
-                    /** @description Maximum blocks of `eth_feeHistory`. */
-                    fee_history_blocks?: number;
-                };
-                /**
-                 * Format: date-time
-                 * @description Expiry. Default: never.
-                 */
-                expires_on?: string;
-            };
-            after?: {
-                /** @description Name of the key, 1 to 64 visible characters. */
-                name: string;
-                /** @description Maximum calls per second. Default: unlimited. */
-                rate_per_second?: number;
-                /** @description Methods that the key may call. Default: all methods. */
-                methods?: string[];
-                /** @description Limits of calls with the key, higher or lower than `gateway.limits`. Default: `gateway.limits`. */
-                limits?: {
-                    /** @description Maximum blocks of `trace_filter`. */
-                    trace_filter_blocks?: number;
-                    /** @description Maximum `count` of `trace_filter`. */
-                    trace_filter_count?: number;
-                    /** @description Maximum blocks of `eth_getLogs`. */
-                    logs_blocks?: number;
-                    /** @description Maximum blocks of `eth_feeHistory`. */
-                    fee_history_blocks?: number;
-                };
-                /**
-                 * Format: date-time
-                 * @description Expiry. Default: never.
-                 */
-                expires_on?: string;
-            };
+            before?: components["schemas"]["GatewayKeyCreation"];
+            after?: components["schemas"]["GatewayKeyCreation"];
+        };
+        AuditedToken: {
+            /** @description Purpose of the token. */
+            label: string;
+            all_accounts: boolean;
+            /** @description Empty if the token is for all accounts. */
+            accounts: string[];
+            permissions: ("dns_protection:read" | "dns_protection:write" | "dns_protection:audit" | "tokens:read" | "tokens:write" | "nodes:read" | "nodes:write" | "health:read" | "keys:read" | "keys:write")[];
+            /** Format: date-time */
+            created_on: string;
+            /** @description Id of a token, `configured:` and 16 hex digits for the server’s own token, or `cli:` and a user name. */
+            created_by?: string;
+            /**
+             * Format: date-time
+             * @description Expiry; omitted if the token never expires.
+             */
+            expires_on?: string;
+            /**
+             * Format: date-time
+             * @description Time of revocation.
+             */
+            revoked_on?: string;
         };
         CursorInfo: {
             per_page: number;

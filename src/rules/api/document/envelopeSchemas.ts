@@ -141,8 +141,8 @@ const tokenChangeSchema = Type.Object(
     ...changeMembers,
     token: Type.String({ description: 'Id of the token.' }),
     action: Type.Enum(['token.create', 'token.revoke'], { type: 'string' }),
-    before: Type.Optional(auditedTokenSchema),
-    after: Type.Optional(auditedTokenSchema),
+    before: Type.Optional(ref('AuditedToken')),
+    after: Type.Optional(ref('AuditedToken')),
   },
   closed,
 );
@@ -152,8 +152,8 @@ const keyChangeSchema = Type.Object(
     ...changeMembers,
     key: Type.String({ description: 'Id of the API key.' }),
     action: Type.Enum(['key.create', 'key.revoke'], { type: 'string' }),
-    before: Type.Optional(newGatewayKeySchema),
-    after: Type.Optional(newGatewayKeySchema),
+    before: Type.Optional(ref('GatewayKeyCreation')),
+    after: Type.Optional(ref('GatewayKeyCreation')),
   },
   closed,
 );
@@ -249,6 +249,7 @@ export const namedSchemas = ({ schemas }: RuleFormat) => ({
   RuleAnswer: success({ result: ref('Rule') }),
   RuleListAnswer: success({ result: Type.Array(ref('Rule')), result_info: ref('ResultInfo') }),
   ...changeSchemas,
+  AuditedToken: auditedTokenSchema,
   CursorInfo: cursorInfoSchema,
   AuditAnswer: success({
     result: Type.Array(Type.Union(Object.keys(changeSchemas).map(ref))),
