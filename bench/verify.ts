@@ -12,11 +12,14 @@ import { runFloodgate } from './child.ts';
 import { MainnetLike } from './mainnetLike.ts';
 import { progress, row } from './turns.ts';
 
-/** Sixteen segments, so that each of two processes gets the same number. */
-const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 16 * 1024);
-const TRACES_PER_BLOCK = 50;
+/**
+ * 32 segments with two million traces. Each process needs some seconds to start, to compile code and to load recent
+ * postings; a small index would measure only these.
+ */
+const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 32 * 1024);
+const TRACES_PER_BLOCK = 60;
 const BLOCKS_PER_CHANGE = 256;
-const TURNS = 5;
+const TURNS = 3;
 /** Two processes must have at least this rate, divided by that of one process. */
 const LEAST_RATIO = 1.8;
 

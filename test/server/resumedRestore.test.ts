@@ -98,6 +98,14 @@ describe('a restore that was interrupted', () => {
     });
   });
 
+  it('does not take the stores of a server that ran after the interruption for restored ones', async () => {
+    const restored = folder();
+    await expect(restoreData(backup, restored, killed)).rejects.toThrow('killed');
+    await openTraceStore(join(restored, 'traces')).close();
+    const again = restoreData(backup, restored, async () => []);
+    await expect(again).rejects.toThrow(/already contains traces: restore into an empty folder/);
+  });
+
   it('begins again with another backup, and after damage', async () => {
     const [restored, other] = [folder(), join(root, 'other')];
     await expect(restoreData(backup, restored, killed)).rejects.toThrow('killed');

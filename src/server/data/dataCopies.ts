@@ -36,6 +36,8 @@ const MANIFEST = 'backup.json';
 
 /** File of a data folder with the manifest of the backup that is being restored. */
 const RESTORING = 'restoring.json';
+/** Follows the manifest in this file when all stores are verified, and are being moved to their names. */
+const MOVING = 'moving\n';
 /** File of a store that is being restored, with the segments that were verified. */
 const VERIFIED = 'verified';
 
@@ -90,6 +92,7 @@ export async function restoreData(backup: string, dataDir: string, verify: Verif
       rmSync(folder, { recursive: true });
       throw new BackupError(`${join(backup, store)} is damaged: ${problems.join('; ')}`);
     }
+    writeRecord(join(dataDir, RESTORING), readRegular(join(backup, MANIFEST)) + MOVING);
     for (const { store, folder } of unpacked) {
       rmSync(join(folder, VERIFIED), { force: true });
       sealStoreFile(folder);
@@ -109,18 +112,25 @@ export async function restoreData(backup: string, dataDir: string, verify: Verif
 function beginRestore(manifest: string, dataDir: string): readonly string[] {
   const record = join(dataDir, RESTORING);
   const text = readRegular(manifest);
-  const continues =
-    lstatSync(record, { throwIfNoEntry: false }) !== undefined && readRegular(record) === text;
+  const recorded = lstatSync(record, { throwIfNoEntry: false }) && readRegular(record);
   const folders = storeFolders(dataDir);
   const held = folders.filter((name) => !name.startsWith(UNPACKED));
-  if (continues) return held;
-  if (held.length > 0)
-    throw new BackupError(`${dataDir} already contains ${held.join(', ')}: restore into an empty folder`);
+  // A store that was not moved here was created by a server that ran after the interruption.
+  const isMoved = (store: string): boolean =>
+    recorded === text + MOVING && !folders.includes(`${UNPACKED}${store}`);
+  const others = held.filter((store) => !isMoved(store));
+  if (others.length > 0)
+    throw new BackupError(`${dataDir} already contains ${others.join(', ')}: restore into an empty folder`);
+  if (recorded === text || recorded === text + MOVING) return held;
   for (const name of readdirSync(dataDir))
     if (name.startsWith(UNPACKED)) rmSync(join(dataDir, name), { recursive: true });
-  rmSync(record, { force: true });
-  writeFileSync(record, text, { mode: 0o600, flag: 'wx' });
+  writeRecord(record, text);
   return [];
+}
+
+function writeRecord(path: string, text: string): void {
+  rmSync(path, { force: true });
+  writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
 }
 
 function readRegular(path: string): string {

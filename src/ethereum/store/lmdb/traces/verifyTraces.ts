@@ -64,7 +64,7 @@ function segmentsOf({ index, processes, done }: VerifiedShare, last: number): nu
 
 /** Returns the keys to read of each database: those of the segments, and in the first share all others. */
 const keyRanges =
-  ({ index, processes }: VerifiedShare, segments: readonly number[]): KeyRanges =>
+  ({ index }: VerifiedShare, segments: readonly number[]): KeyRanges =>
   (database) => {
     if (database === 'postings')
       return segments.map((one) => ({ start: uint32Key(one), end: uint32Key(one + 1) }));
