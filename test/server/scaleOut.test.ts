@@ -215,7 +215,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       },
     );
 
-    it.each(GUARDS)('keep answering DNS at the other guards if %s is killed', async (name) => {
+    it.each(['AMS'] as const)('keep answering DNS at the other guards if %s is killed', async (name) => {
       await machines.killServer(name);
       await isAnswered(...GATEWAYS, ...GUARDS.filter((guard) => guard !== name));
       await machines.startServer(name);

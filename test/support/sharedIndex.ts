@@ -69,7 +69,6 @@ export async function movingStore(url: string, keepBlocks: number) {
       const again = [...kept].sort((a, b) => a - b).flatMap((number) => blocks.get(number) ?? []);
       await store.apply({ blocks: again });
       await local.onDemand?.evict(0, (number) => kept.has(number));
-      store.changed();
     };
     return new Proxy<TraceStore>(store, {
       get(target, name) {

@@ -24,10 +24,7 @@ export async function followIndex(
   const reader = new CombinedTraceReader({ local, shared: (chain) => traces.reader(chain) });
   return {
     reader,
-    refresh() {
-      local.refresh();
-      reader.changed();
-    },
+    refresh: () => local.refresh(),
     async close() {
       await local.close();
       await traces.close();

@@ -95,7 +95,6 @@ export async function followNetwork(
           cache.distrust(node.name);
       }
       cache.applyStoreState(state.store);
-      refresh();
       pool.adopt(state.pool);
     },
     followed: (change) => live.indexChanged(change),

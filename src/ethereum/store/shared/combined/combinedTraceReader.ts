@@ -61,11 +61,6 @@ export class CombinedTraceReader implements TraceReader {
     return this.#reader;
   }
 
-  /** To be called when another process may have changed the local index. */
-  changed(): void {
-    this.run.changed();
-  }
-
   chain(): MaybePromise<ChainIdentity | undefined> {
     return this.#local.chain();
   }
@@ -186,11 +181,10 @@ export class CombinedTraceReader implements TraceReader {
   /** Runs a read of both stores. Repeats it if the first block of the local index has changed meanwhile. */
   async #steady<T>(read: (start: RunStart | undefined) => Promise<T>): Promise<T> {
     for (let reads = 0; reads < MAX_READS; reads++) {
-      this.run.changed();
       const before = this.run.start;
       const result = await read(before);
-      this.run.changed();
-      if (this.run.start?.number === before?.number && this.run.start?.hash === before?.hash) return result;
+      const { start } = this.run;
+      if (start?.number === before?.number && start?.hash === before?.hash) return result;
     }
     throw new TraceStoreUnavailable('the local index changed during the read');
   }
@@ -220,7 +214,6 @@ export class CombinedTraceReader implements TraceReader {
       const { shared } = this;
       if (found !== undefined || shared === undefined) return found;
       // Blocks that were removed since the first look-up are read from the shared index.
-      this.run.changed();
       const end = (this.run.start?.number ?? Number.MAX_SAFE_INTEGER) - 1;
       return read(shared, { ...limits, upTo: Math.min(limits.upTo ?? end, end) });
     });

@@ -38,8 +38,8 @@ export class CombinedTraceStore extends CombinedTraceReader implements TraceStor
   }
 
   /** Applies a change to the local index. Its blocks may be removed when the shared index has them. */
-  async apply(change: IndexChange): Promise<void> {
-    await this.local.apply({ ...change, onDemand: true }).finally(() => this.run.changed());
+  apply(change: IndexChange): Promise<void> {
+    return this.local.apply({ ...change, onDemand: true });
   }
 
   /**

@@ -10,8 +10,8 @@ export interface RunStart {
 /** Finds the contiguous blocks that end at the head of the local index. Other blocks of that index are not used. */
 export class LocalRun {
   readonly #local: TraceReader;
-  #start: RunStart | undefined;
-  #isKnown = false;
+  /** A number at which the run started before. */
+  #known: number | undefined;
   /** Blocks below this number are being removed. */
   #removedTo = 0;
 
@@ -21,36 +21,23 @@ export class LocalRun {
 
   /** The first block of the run; undefined if the local index is empty. */
   get start(): RunStart | undefined {
-    if (!this.#isKnown) {
-      this.#start = this.#find();
-      this.#isKnown = true;
-    }
-    return this.#start;
-  }
-
-  /** To be called when the local index may have changed. */
-  changed(): void {
-    this.#isKnown = false;
-  }
-
-  /** To be called before blocks are removed. Blocks below `number` are not part of the run from now on. */
-  removing(number: number): void {
-    this.#removedTo = number;
-    this.changed();
-  }
-
-  #find(): RunStart | undefined {
     const head = immediate(this.#local.head())?.number;
     if (head === undefined || head < this.#removedTo) return undefined;
     const isRun = (from: number): boolean => immediate(this.#local.firstMissing(from, head)) === undefined;
-    const known = this.#start?.number ?? head;
-    let high = known <= head && isRun(known) ? known : head;
+    const known = Math.min(this.#known ?? head, head);
+    let high = isRun(known) ? known : head;
     for (let low = high > 0 && isRun(high - 1) ? 0 : high; low < high; ) {
       const middle = Math.floor((low + high) / 2);
       if (isRun(middle)) high = middle;
       else low = middle + 1;
     }
+    this.#known = high;
     const block = immediate(this.#local.block(Math.max(high, this.#removedTo)));
     return block && { number: block.number, hash: block.hash, parentHash: block.parentHash };
+  }
+
+  /** To be called before blocks are removed. Blocks below `number` are not part of the run from now on. */
+  removing(number: number): void {
+    this.#removedTo = number;
   }
 }
