@@ -26,8 +26,11 @@ describe.skipIf(!hasClickHouse)(`a local index in front of the shared one${WITHO
     await clickHouse?.remove();
   });
 
-  /** A chain of 200 blocks in a local index; blocks up to 1,159 are final and in the shared index. */
-  async function prepare({ moved = 160 } = {}) {
+  /**
+   * A chain of 200 blocks in a local index; blocks up to 1,159 are final, and those from number `first` to `moved` of
+   * the chain are in the shared index. The first blocks were indexed before the shared index was configured.
+   */
+  async function prepare({ moved = 160, first = 0, indexedBefore = 0 } = {}) {
     const identity = newChain();
     const folder = await lmdbTraces();
     const local = await folder.open();
@@ -41,9 +44,10 @@ describe.skipIf(!hasClickHouse)(`a local index in front of the shared one${WITHO
       await folder.remove();
     });
     const chain = new GrowingChain(new Random(70), 1000);
-    await chain.grow(store, 200);
+    if (indexedBefore > 0) await chain.grow(local, indexedBefore);
+    await chain.grow(store, 200 - indexedBefore);
     await store.apply({ blocks: [], finalizedNumber: 1159 });
-    const final = [...chain.blocks.values()].slice(0, moved);
+    const final = [...chain.blocks.values()].slice(first, moved);
     await writer.write(final.map(({ header, traces: list }) => indexBlock(header, list)));
     return { identity, local, reader, writer, store, chain };
   }
@@ -61,6 +65,23 @@ describe.skipIf(!hasClickHouse)(`a local index in front of the shared one${WITHO
     expect(local.firstMissing(1100, 1199)).toBeUndefined();
     expect(await store.firstMissing(1000, 1199)).toBeUndefined();
     await compareSome(store, chain, 40);
+  });
+
+  it('removes followed blocks below the first shared one, but keeps blocks that were indexed before', async () => {
+    const followed = await prepare({ first: 100 });
+    await followed.store.trim();
+    expect(await followed.store.firstMissing(1000, 1199)).toBe(1000);
+    expect(await followed.store.firstMissing(1100, 1199)).toBeUndefined();
+    expect(followed.local.firstMissing(1100, 1199)).toBeUndefined();
+    await followed.store.trim();
+    expect(followed.local.firstMissing(1100, 1199)).toBe(1100);
+    expect(await followed.store.firstMissing(1100, 1199)).toBeUndefined();
+
+    const { store, chain } = await prepare({ first: 100, indexedBefore: 50 });
+    await store.trim();
+    await store.trim();
+    expect(await store.firstMissing(1000, 1199)).toBeUndefined();
+    await compareSome(store, chain, 20);
   });
 
   it('returns exact results while blocks are removed, added and reorganised', async () => {

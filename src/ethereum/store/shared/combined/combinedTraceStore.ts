@@ -25,6 +25,8 @@ export interface CombinedDependencies extends CombinedReaderDependencies {
 export class CombinedTraceStore extends CombinedTraceReader implements TraceStore {
   readonly local: TraceStore;
   readonly #keepBlocks: number;
+  /** The first local block, if it is below the first shared one and may not be removed. */
+  #permanent: number | undefined;
   #isClosing = false;
 
   constructor({ keepBlocks }: CombinedOptions, dependencies: CombinedDependencies) {
@@ -42,10 +44,7 @@ export class CombinedTraceStore extends CombinedTraceReader implements TraceStor
     return this.local.apply({ ...change, onDemand: true });
   }
 
-  /**
-   * Removes the oldest final blocks of the local index that the shared index has with the same hashes, or that are
-   * below its first block.
-   */
+  /** Removes the oldest final blocks of the local index that the shared index has with the same hashes. */
   readonly trim = sharedRuns(() => this.#trim());
 
   override async close(): Promise<void> {
@@ -69,10 +68,19 @@ export class CombinedTraceStore extends CombinedTraceReader implements TraceStor
       if (row.number !== keepFrom || block?.hash !== row.hash || !isExact) break;
       keepFrom++;
     }
-    // No server writes blocks below the first one of the shared index.
-    if (keepFrom === first) keepFrom = Math.max(first, Math.min((await shared.lowest()) ?? 0, end + 1));
-    if (keepFrom === first) return;
+    if (keepFrom === first) return this.#trimUnshared(first, Math.min((await shared.lowest()) ?? 0, end + 1));
     this.run.removing(keepFrom);
     await local.onDemand?.evict(0, (number) => number < first || number >= keepFrom);
+  }
+  /**
+   * Removes local blocks below the first shared one, which no server writes to the shared index. Otherwise the local
+   * index would grow for ever. Blocks that were indexed before the shared index was configured stay.
+   */
+  async #trimUnshared(first: number, end: number): Promise<void> {
+    const { onDemand } = this.local;
+    if (first >= end || first === this.#permanent || onDemand === undefined) return;
+    const removed = await onDemand.evict(0, (number) => number !== first);
+    if (removed === 0) this.#permanent = first;
+    else await onDemand.evict(0, (number) => number < first || number >= end);
   }
 }
