@@ -36,6 +36,7 @@ describe('docs/reference/metrics.md and logs.md', () => {
       ...(await Promise.all([
         start({
           upstream: [`http://${NOBODY}`],
+          traceStore: `clickhouse://${NOBODY}/floodgate`,
           dns: { account: 'a', listen: ['127.0.0.1:0'], servers: [NOBODY] },
           log: { accessFile: '/dev/null' },
           spans: { endpoint: `http://${NOBODY}/v1/traces` },

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { cleanEnvironment } from '../support/cleanEnvironment.ts';
 import { PROGRAM } from '../support/program.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
@@ -32,6 +32,12 @@ describe('a graceful stop', () => {
     await node?.stop();
     await chain?.anvil.stop();
     rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  // After a failed test, too.
+  afterEach(() => {
+    node.delay = undefined;
+    node.replaceResponse = undefined;
   });
 
   const post = (url: string): Promise<Response> =>
@@ -112,7 +118,12 @@ describe('a graceful stop', () => {
       const answer = await fetch(`${opsUrl}/readyz`);
       return answer.status === 503 && (await answer.text()).includes('stopping');
     });
-    await expect(fetch(floodgate.gatewayUrl)).rejects.toThrow();
+    await until('the public port to be closed', () =>
+      fetch(floodgate.gatewayUrl).then(
+        () => false,
+        () => true,
+      ),
+    );
     expect((await fetch(`${opsUrl}/metrics`)).status).toBe(200);
     hurry();
     node.delay = undefined;

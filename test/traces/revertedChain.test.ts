@@ -128,6 +128,6 @@ describe('a development chain that is reverted', () => {
     });
     const again = await run(['index', '--rewind', '20', '--data-dir', dataDir]);
     expect(again.stdout).toBe('The index has no block above 20.\n');
-    expect((await run(['index', '--data-dir', dataDir])).stderr).toMatch(/--from BLOCK or .* --rewind BLOCK/);
+    expect((await run(['index', '--data-dir', dataDir])).stderr).toMatch(/--from BLOCK, .* --rewind BLOCK/);
   });
 });

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { Config } from '../../config/index.ts';
-import { FileSource, type ImportNode, ImportThreads } from '../../ethereum/import/index.ts';
+import type { FileSource, ImportNode } from '../../ethereum/import/index.ts';
 import { NodeClient, NodeError } from '../../ethereum/nodes/index.ts';
 import { openTraceStore } from '../../ethereum/store/lmdb/traces/index.ts';
 import type { ChainIdentity, TraceStore } from '../../ethereum/traces/index.ts';
@@ -67,6 +67,8 @@ async function importInto(
   noSpace?: () => string | undefined,
 ): Promise<{ complete: boolean }> {
   const { traces, headers, signal, progress } = options;
+  // A server does not need this module.
+  const { FileSource, ImportThreads } = await import('../../ethereum/import/index.ts');
   const count = availableParallelism();
   const threads = new ImportThreads(count);
   try {
