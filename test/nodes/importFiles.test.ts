@@ -109,11 +109,6 @@ test.each(FORMATS)('an export as %s, its import and another export give the same
   const again = await exportTo(other, format);
   expect(readFileSync(again.traces).equals(readFileSync(files.traces))).toBe(true);
   expect(readFileSync(again.headers).equals(readFileSync(files.headers))).toBe(true);
-  expect(await run(importArgs(files, other))).toMatchObject({
-    status: 0,
-    stdout: expect.stringMatching(/^Indexed 0 /),
-  });
-  expect(await run(['verify', '--data-dir', other])).toMatchObject({ status: 0 });
 });
 
 test('an import that is killed several times and run again creates the same index as one run', async () => {
@@ -141,6 +136,11 @@ test('an import that is killed several times and run again creates the same inde
   }
   expect(await run(importArgs(files, killed))).toMatchObject({ status: 0 });
   expect(await contentsOf(killed)).toEqual(await contentsOf(whole));
+  expect(await run(['verify', '--data-dir', killed])).toMatchObject({ status: 0 });
+  expect(await run(importArgs(files, killed))).toMatchObject({
+    status: 0,
+    stdout: expect.stringMatching(/^Indexed 0 /),
+  });
 });
 
 test('import rejects a data folder in use, damaged files, and blocks of another chain, and keeps what it has', async () => {
