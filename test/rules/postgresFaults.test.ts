@@ -22,6 +22,9 @@ const token = {
   permissions: ['dns_protection:write'],
 } as const;
 const MINUTE_MS = 60_000;
+/** Queries of Floodgate that run. */
+const ACTIVE =
+  'SELECT query FROM pg_stat_activity WHERE application_name = $$floodgate$$ AND state <> $$idle$$';
 /** Terminates all connections of Floodgate. */
 const CUT = 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $$floodgate$$';
 
@@ -152,6 +155,8 @@ describe.skipIf(postgresFolder === undefined)(`the rules store on PostgreSQL${WI
     here.rules.onChange((account) => heard.push(account));
     const changed = await there.rules.update('a', rule.id, { decide: () => ({ mode: 'disabled' }), actor });
     await until('the notification of the change', () => heard.includes('a'));
+    // The notification starts a read of the list.
+    await until('the end of all queries', async () => (await postgres.query(ACTIVE)).length === 0);
 
     await postgres.stop();
     const newest = await until('the change in the list', async () => {
