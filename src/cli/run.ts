@@ -60,8 +60,11 @@ function isOperatorError(error: unknown): boolean {
     'RuleFileError',
     'WrongChainError',
   ];
-  return error instanceof Error && names.includes(error.name);
+  return error instanceof Error && (names.includes(error.name) || isFileError(error));
 }
+
+/** Errors of the file system name the file and the reason, for example that a folder does not exist. */
+const isFileError = (error: Error): boolean => 'syscall' in error && 'path' in error;
 
 function exitWithError(error: unknown): void {
   inBackground('exit', () => exitBetweenCommits(printError(error)));
