@@ -106,7 +106,8 @@ export class CachedRelay {
   #cached(key: string, policy: CachePolicy): Buffer | undefined {
     const { cache } = this.#network;
     if (typeof policy === 'number' && !this.#isFinal(policy)) return cache.getHead(key);
-    return cache.getFinal(key) ?? (policy === 'found' ? cache.getHead(key) : undefined);
+    // Results for the head first: a final one may have to be read from the disk.
+    return (policy === 'found' ? cache.getHead(key) : undefined) ?? cache.getFinal(key);
   }
 
   async #ask(asked: CachedRequest, context: CallContext): Promise<Result> {
