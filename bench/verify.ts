@@ -20,7 +20,7 @@ const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 32 * 1024);
 const TRACES_PER_BLOCK = 60;
 const BLOCKS_PER_CHANGE = 256;
 const TURNS = 3;
-/** Two processes must have at least this rate, divided by that of one process. */
+/** Minimum quotient of the rates of two processes and of one process. */
 const LEAST_RATIO = 1.8;
 
 const folder = mkdtempSync(join(tmpdir(), 'floodgate-bench-verify-'));

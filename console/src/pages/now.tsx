@@ -23,7 +23,7 @@ export function Now() {
       {onboarding !== undefined && (
         <>
           {onboarding}
-          <Traffic beside={<TopLimited />} />
+          <Traffic aside={<TopLimited />} />
           <div class="now-questions">
             <WhatIfs />
             <Explain />

@@ -5,7 +5,7 @@ import type { Reads } from './useLoaded.ts';
 
 interface DetailPageProps<T> {
   readonly of: Reads<T>;
-  /** What is shown: `rule`. */
+  /** Kind of the object in messages, such as `rule`. */
   readonly what: string;
   /** Path and title of the list that contains it. */
   readonly list: readonly [path: string, title: string];

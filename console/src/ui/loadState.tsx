@@ -4,7 +4,7 @@ import type { Reads } from './useLoaded.ts';
 
 interface LoadStateProps {
   readonly of: Reads<unknown>;
-  /** What is read, such as `the rules`. */
+  /** Name of the data in messages, such as `the rules`. */
   readonly what: string;
 }
 

@@ -14,7 +14,7 @@ const PART_BYTES = 32 * 1024 * 1024;
 /** Maximum number of blocks per unit. It bounds the memory for headers if blocks have few traces. */
 const MAX_UNIT_BLOCKS = 32_768;
 
-/** Node that has what files lack. */
+/** Node for data that is missing in files. */
 export interface ImportNode {
   readonly source: Pick<TraceProvider, 'block' | 'blockRef'>;
   /** Returns the number of transactions in a block; undefined if the node does not know the block. */
@@ -95,7 +95,7 @@ export class FileSource implements BlockSource {
     return this.#headers.last;
   }
 
-  /** Sets the chain of the blocks, and the node that is asked for what files lack. Throws ImportError. */
+  /** Sets the chain of the blocks, and the node for missing data. Throws ImportError. */
   begin(chain: ChainIdentity, node: ImportNode | undefined): void {
     const { chainId, genesisHash } = this.first;
     if (
@@ -171,7 +171,7 @@ export class FileSource implements BlockSource {
     return blocks;
   }
 
-  /** Returns a prepared block. Asks the node for what the files lack. Throws ImportError if there is none. */
+  /** Returns a prepared block. Requests missing data from the node. Throws ImportError if there is no node. */
   async #completed({
     header,
     prepared,

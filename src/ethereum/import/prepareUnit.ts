@@ -26,11 +26,11 @@ export interface Unit {
 
 export interface PreparedBlock {
   readonly number: number;
-  /** Undefined if the files lack what the index needs. */
+  /** Undefined if the files are incomplete. */
   readonly indexed?: IndexedBlock;
-  /** What the files lack, so that the block must be fetched from a node. */
+  /** The missing data, as text. The block must then be fetched from a node. */
   readonly lacks?: string;
-  /** Number of transactions with traces, if the header does not tell how many there are. */
+  /** Number of transactions with traces, if the header does not contain their number. */
   readonly uncounted?: number;
 }
 
@@ -119,7 +119,7 @@ async function preparedBlock(header: FileHeader, block: RowsOfBlock): Promise<Pr
   return uncounted === 0 && header.gasUsed === 0n ? { number, indexed } : { number, indexed, uncounted };
 }
 
-/** Returns the traces of a block, or what the file lacks. */
+/** Returns the traces of a block, or the missing data as text. */
 async function tracesOf(
   header: FileHeader,
   { rows, source, rules }: RowsOfBlock,

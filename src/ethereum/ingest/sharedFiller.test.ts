@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { until } from '../../../test/support/until.ts';
 import type { TraceProvider } from '../nodes/index.ts';
 import type { Hash, IndexedBlock, StoredBlock } from '../traces/index.ts';
 import { SharedFiller, type SharedFillerDependencies, type SharedIndex } from './sharedFiller.ts';
@@ -66,8 +67,10 @@ async function fill(
   };
   const filler = new SharedFiller({ fromBlock, pollIntervalMs: 1, othersMs: 100 }, dependencies);
   const running = filler.run();
-  while ((await shared.firstMissing(fromBlock ?? 0, final())) !== undefined && !stop.signal.aborted)
-    await new Promise((resolve) => setTimeout(resolve, 1));
+  await until(
+    'all blocks, or the end of the filler',
+    async () => stop.signal.aborted || (await shared.firstMissing(fromBlock ?? 0, final())) === undefined,
+  );
   stop.abort();
   await running;
   return errors;

@@ -17,7 +17,7 @@ export interface ImportFilesOptions
   extends Pick<FillIndexOptions, 'dataDir' | 'network' | 'traceLimits' | 'signal' | 'progress'> {
   readonly traces: readonly string[];
   readonly headers: readonly string[];
-  /** Nodes that are asked for blocks that the files do not have completely. */
+  /** Nodes for blocks that are incomplete in the files. */
   readonly nodes: readonly string[];
   /** Whether to write to the shared index. If not, the index in the data folder is locked during the import. */
   readonly toStore: boolean;

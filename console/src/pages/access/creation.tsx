@@ -9,7 +9,7 @@ import { ErrorBox } from '../../ui/errorBox.tsx';
 import { expiryAfterDays, LIFETIMES } from './texts.ts';
 
 interface CreationDialogProps<Body extends object, Made> {
-  /** What is created: `token` or `API key`. */
+  /** Kind of the new secret: `token` or `API key`. */
   readonly what: string;
   readonly create: (body: Body, retryKey: string) => Promise<Outcome<ApiResponse<WithSecret<Made>>>>;
   /** Returns the request, without its expiry. */

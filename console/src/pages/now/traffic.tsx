@@ -15,8 +15,8 @@ import { RANGES, type TimeRange, timeRangeOf, withTimeRange } from './timeRange.
 
 const MINUTE_S = 60;
 
-/** Graphs of users' queries and of all queries in the selected time range. `beside` is shown next to them. */
-export function Traffic({ beside }: { readonly beside: ComponentChildren }) {
+/** Graphs of users' queries and of all queries in the selected time range. `aside` is shown next to them. */
+export function Traffic({ aside }: { readonly aside: ComponentChildren }) {
   const query = new URLSearchParams(useSearch());
   const [location] = useLocation();
   const picked = useSignal<number | undefined>(undefined);
@@ -61,7 +61,7 @@ export function Traffic({ beside }: { readonly beside: ComponentChildren }) {
           <Graph {...shared} label="All queries per second" series={queriesOf(shown)} />
           <Samples at={picked.value} hasSeconds={range.hasSeconds} />
         </div>
-        {beside}
+        {aside}
       </div>
     </section>
   );

@@ -16,7 +16,7 @@ export interface WindowQuery {
   readonly maxMissing: number;
 }
 
-/** The part of a range that one page searches, and what is missing in it. */
+/** The part of a range that one page searches, and its missing blocks. */
 export interface Window {
   readonly range: BlockRange;
   /** The missing ranges after the cursor, ascending. */
