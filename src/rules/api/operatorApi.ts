@@ -39,7 +39,7 @@ export const operatorApi: FastifyPluginAsync<OperatorApiOptions> = async (
     { parseAs: 'buffer', bodyLimit: MAX_BODY_BYTES },
     (_request, _body, done) => done(null),
   );
-  fastify.setErrorHandler(errorSender());
+  fastify.setErrorHandler(errorSender(({ operatorTokenId }) => uses.countRejected(operatorTokenId)));
   for (const { method, path, permission, handle } of routes)
     fastify.route({
       method,
@@ -48,13 +48,8 @@ export const operatorApi: FastifyPluginAsync<OperatorApiOptions> = async (
         const credentials = authenticator.credentialsOf(request.raw);
         if (credentials.session !== undefined) reply.header('cache-control', 'no-store');
         const caller = await authenticator.authenticate(credentials);
-        try {
-          authorizeOperator(caller, permission);
-        } catch (error) {
-          uses.countForbidden(caller.tokenId);
-          throw error;
-        }
         request.operatorTokenId = caller.tokenId;
+        authorizeOperator(caller, permission);
       },
       handler: async (request, reply) => {
         const params = request.params as Record<string, string>; // Fastify's params are an object of strings

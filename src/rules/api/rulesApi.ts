@@ -132,7 +132,9 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
   // Requests share one logger, because a logger per request costs more than the response. Log lines include the
   // request id.
   fastify.setChildLoggerFactory((logger) => logger);
-  const sendError = errorSender();
+  const sendError = errorSender(({ rulesCaller }) => {
+    if (rulesCaller) uses.countRejected(rulesCaller.tokenId);
+  });
   const sendUnrouted = unroutedSender(routes, fastify.prefix);
   fastify.setNotFoundHandler(sendUnrouted);
   // A request without a route gets 404 or 405 even if its body is invalid.
@@ -155,7 +157,7 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
     });
 
   addRoutes(fastify, routes, {
-    ...{ authenticator, uses },
+    authenticator,
     rateLimiter: options.rateLimit && new RateLimiter(options.rateLimit),
     clientAddress,
     staleSeconds: options.staleSeconds,

@@ -6,7 +6,11 @@ import { ApiError, asApiError, type ErrorCase } from './errors.ts';
 /** Minimum interval between log messages about an unavailable store. */
 const REPEATED_COMPLAINT_MS = 5_000;
 
-export function errorSender() {
+/** Statuses of requests that were rejected because of their token: invalid, not allowed, above the rate limit. */
+const REJECTED: readonly number[] = [401, 403, 429];
+
+/** Returns the error handler of an API. `rejected` is called for each request that is rejected because of its token. */
+export function errorSender(rejected: (request: FastifyRequest) => void = () => undefined) {
   let complainedAtMs = Number.NEGATIVE_INFINITY;
   let unavailableAnswers = 0;
 
@@ -21,6 +25,7 @@ export function errorSender() {
       const message = `Internal error; the request id is ${request.id}`;
       return send(reply, new ApiError('internal', { message }));
     }
+    if (REJECTED.includes(known.status)) rejected(request);
     if (known.status >= 500) {
       unavailableAnswers++;
       if (performance.now() - complainedAtMs >= REPEATED_COMPLAINT_MS) {

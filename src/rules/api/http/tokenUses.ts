@@ -35,7 +35,7 @@ export class TokenUses {
   }
 
   /** Counts a request as rejected that `countValid` has already counted. */
-  countForbidden(id: string): void {
+  countRejected(id: string): void {
     const requests = this.#requests.get(id);
     if (requests) requests.rejected++;
   }

@@ -11,7 +11,6 @@ import {
 } from '../http/authenticate.ts';
 import type { RateLimiter } from '../http/rateLimit.ts';
 import type { ApiRequest } from '../http/request.ts';
-import type { TokenUses } from '../http/tokenUses.ts';
 import type { Route } from './route.ts';
 
 declare module 'fastify' {
@@ -22,7 +21,6 @@ declare module 'fastify' {
 
 interface Gate {
   readonly authenticator: Authenticator;
-  readonly uses: Pick<TokenUses, 'countForbidden'>;
   readonly rateLimiter: RateLimiter | undefined;
   readonly clientAddress: (request: IncomingMessage) => string;
   readonly staleSeconds: (() => number | undefined) | undefined;
@@ -100,23 +98,13 @@ async function admit(route: Route, gate: Gate, { request, reply }: Exchange): Pr
   if (credentials.session !== undefined) reply.header('cache-control', 'no-store');
   const caller = await gate.authenticator.authenticate(credentials);
   request.rulesCaller = caller;
-  try {
-    if (gate.rateLimiter) reply.headers(gate.rateLimiter.count(caller.rootId));
-    authorizeFor(route, caller, request);
-  } catch (error) {
-    gate.uses.countForbidden(caller.tokenId);
-    throw error;
-  }
+  if (gate.rateLimiter) reply.headers(gate.rateLimiter.count(caller.rootId));
+  authorizeFor(route, caller, request);
 }
 
 /** Rejects a request whose token has ended while the body arrived. */
-async function admitAgain({ authenticator, uses }: Gate, request: FastifyRequest): Promise<void> {
-  try {
-    await authenticator.authenticateAgain(authenticator.credentialsOf(request.raw));
-  } catch (error) {
-    if (request.rulesCaller) uses.countForbidden(request.rulesCaller.tokenId);
-    throw error;
-  }
+async function admitAgain({ authenticator }: Gate, request: FastifyRequest): Promise<void> {
+  await authenticator.authenticateAgain(authenticator.credentialsOf(request.raw));
 }
 
 function authorizeFor(
