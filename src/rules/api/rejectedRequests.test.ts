@@ -16,7 +16,12 @@ const SECRET = 'secret-of-a-stored-token';
 const TOKENS = '/client/v4/user/tokens';
 const stored: Token = {
   ...{ id: '0'.repeat(32), hash: hashSecret(SECRET).toString('hex'), label: 'stored', accounts: 'all' },
-  ...{ permissions: ['tokens:write'], created_on: '2026-01-01T00:00:00Z', expires_on: null, revoked_on: null },
+  ...{
+    permissions: ['tokens:write'],
+    created_on: '2026-01-01T00:00:00Z',
+    expires_on: null,
+    revoked_on: null,
+  },
 };
 
 /** Serves the API with one stored token, which ends after each request was authenticated. */
@@ -42,7 +47,11 @@ async function serve() {
 }
 
 it.each([
-  ['token ends before the store creates its token', { all_accounts: true, permissions: ['tokens:read'] }, 401],
+  [
+    'token ends before the store creates its token',
+    { all_accounts: true, permissions: ['tokens:read'] },
+    401,
+  ],
   ['token lacks a permission that it grants', { all_accounts: true, permissions: ['keys:write'] }, 403],
 ])('a request whose %s is counted as rejected', async (_case, payload, status) => {
   const server = await serve();
