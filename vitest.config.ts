@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+import { SLOW } from './test/slow.ts';
 import { HANG_MS } from './test/support/hang.ts';
 
 /** Longer than the waits in tests, whose errors name the awaited event. */
@@ -26,7 +27,15 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'blackbox', include: ['test/**/*.test.ts'] },
+        test: {
+          name: 'blackbox',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...SLOW],
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'slow', include: [...SLOW] },
       },
     ],
   },

@@ -1,5 +1,5 @@
 // Runs all checks of `npm test`: first the quick ones in parallel, then the tests. If a quick check fails, no test is
-// run.
+// run. The slow tests (test/slow.ts) run in CI, and if paths are given.
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
@@ -43,8 +43,14 @@ if (failed.size > 0) {
   console.log(`0 passed, ${names.length} failed, 0 skipped`);
   process.exit(1);
 }
-console.log('\n# tests');
-const vitest = ['--no-install', 'vitest', 'run', ...process.argv.slice(2)];
+const paths = process.argv.slice(2);
+const isCi = !['', 'false', undefined].includes(process.env.CI);
+const areAllRun = isCi || paths.length > 0;
+console.log(
+  areAllRun ? '\n# tests' : '\n# tests, except the slow ones: `CI=true npm test` runs them too, as CI does',
+);
+const projects = areAllRun ? [] : ['--project', 'unit', '--project', 'blackbox'];
+const vitest = ['--no-install', 'vitest', 'run', ...projects, ...paths];
 const { status } = spawnSync('npx', vitest, { cwd: root, stdio: 'inherit' });
 if (status !== 0) {
   console.error('\n# tests failed');

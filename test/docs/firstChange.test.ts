@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { root, run } from '../server/support/run.ts';
-import { isCi } from '../support/search.ts';
 import { read } from './support/commands.ts';
 
 const page = read('CONTRIBUTING.md').split('## Your first change')[1]?.split('\n## ')[0] ?? '';
@@ -14,8 +13,7 @@ const OPENRPC_TEST = 'test/gateway/openRpc.test.ts';
 const ROWS = 'src/ethereum/gateway/methods/rows/relayedRows.ts';
 const EXAMPLES = 'src/ethereum/gateway/methods/openRpc/examples.json';
 
-/** Takes a minute of processor time, so it runs in CI only. */
-describe.skipIf(!isCi)(`the first change in CONTRIBUTING.md${isCi ? '' : ' (runs in CI only)'}`, () => {
+describe('the first change in CONTRIBUTING.md', () => {
   const copy = mkdtempSync(join(tmpdir(), 'floodgate-first-change-'));
   afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
