@@ -36,16 +36,16 @@ export function bigintOf(row: Row, column: string): bigint | undefined {
   return text === undefined ? undefined : decimal(column, text);
 }
 
-/** Throws CellError unless the cell is a number up to 2^53 - 1. */
-export function numberOf(row: Row, column: string): number {
+/** Throws CellError unless the cell is a number of at most `max`. */
+export function numberOf(row: Row, column: string, max = Number.MAX_SAFE_INTEGER): number {
   const text = textOf(row, column);
   const number = Number(text === undefined ? Number.NaN : decimal(column, text));
-  if (Number.isSafeInteger(number)) return number;
-  throw new CellError(column, 'a decimal number of at most 2^53 - 1', quoted(text));
+  if (number <= max) return number;
+  throw new CellError(column, `a decimal number of at most ${max}`, quoted(text));
 }
 
-export const optionalNumberOf = (row: Row, column: string): number | undefined =>
-  textOf(row, column) === undefined ? undefined : numberOf(row, column);
+export const optionalNumberOf = (row: Row, column: string, max?: number): number | undefined =>
+  textOf(row, column) === undefined ? undefined : numberOf(row, column, max);
 
 /** Throws CellError unless the cell is a hash: 32 bytes, or 64 hex digits. */
 export function hashOf(row: Row, column: string): Hash {

@@ -1,5 +1,5 @@
 import { bigintOf, hashOf, numberOf, optionalNumberOf, pathOf, quantityOf, textOf } from './cells.ts';
-import type { HeaderFormat, Row, TraceFormat } from './format.ts';
+import { type HeaderFormat, MAX_TRANSACTIONS, type Row, type TraceFormat } from './format.ts';
 
 /** cryo's names of call types and rewards that differ from those of `trace_block`. */
 const CALL_TYPES: Readonly<Record<string, string>> = {
@@ -74,7 +74,7 @@ export const CRYO_HEADERS: HeaderFormat = {
     parentHash: hashOf(row, 'parent_hash'),
     timestamp: numberOf(row, 'timestamp'),
     chainId: optionalNumberOf(row, 'chain_id'),
-    transactionCount: optionalNumberOf(row, 'transaction_count'),
+    transactionCount: optionalNumberOf(row, 'transaction_count', MAX_TRANSACTIONS),
     miner: textOf(row, 'author'),
     difficulty: bigintOf(row, 'difficulty'),
     gasUsed: bigintOf(row, 'gas_used'),

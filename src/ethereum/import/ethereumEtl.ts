@@ -1,5 +1,5 @@
 import { bigintOf, hashOf, numberOf, optionalNumberOf, pathOf, quantityOf, textOf } from './cells.ts';
-import type { HeaderFormat, Row, TraceFormat } from './format.ts';
+import { type HeaderFormat, MAX_TRANSACTIONS, type Row, type TraceFormat } from './format.ts';
 
 /** Rows that are not traces: balances of the genesis block, and transfers of the DAO fork. */
 const NOT_TRACES: readonly (string | undefined)[] = ['genesis', 'daofork'];
@@ -51,7 +51,7 @@ export const ETL_HEADERS: HeaderFormat = {
     hash: hashOf(row, 'hash'),
     parentHash: hashOf(row, 'parent_hash'),
     timestamp: numberOf(row, 'timestamp'),
-    transactionCount: numberOf(row, 'transaction_count'),
+    transactionCount: numberOf(row, 'transaction_count', MAX_TRANSACTIONS),
     miner: textOf(row, 'miner'),
     difficulty: bigintOf(row, 'difficulty'),
     gasUsed: bigintOf(row, 'gas_used'),

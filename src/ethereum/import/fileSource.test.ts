@@ -348,13 +348,17 @@ describe('files of ethereum-etl', () => {
     expect(blocks).toBe(3);
   });
 
-  it('with a wrong reward, or with fewer transactions than the header, are rejected', async () => {
+  it('with a wrong reward, or with another number of transactions than the header, are rejected', async () => {
     const { number, hash } = recorded.find((one) => one.number === 1_000_000) ?? { number: 0, hash: '' };
     const { traces, headers } = filesOf(number, hash, 2);
     const [path = ''] = traces;
     const more = fileOf(readFileSync(path, 'utf8').replace(',5000000000000000000,', ',5000000000000000001,'));
     await expect(opened({ traces: [more], headers, chain: mainnet }).then(contentsOf)).rejects.toThrow(
       /reward 0 is/,
+    );
+    const huge = filesOf(number, hash, Number.MAX_SAFE_INTEGER);
+    await expect(opened({ ...huge, chain: mainnet }).then(contentsOf)).rejects.toThrow(
+      /transaction_count must be a decimal number of at most 1000000, it is "9007199254740991"/,
     );
     const other = filesOf(number, hash, 3);
     await expect(opened({ ...other, chain: mainnet }).then(contentsOf)).rejects.toThrow(

@@ -3,6 +3,9 @@ import type { Hash, TraceFailure } from '../traces/index.ts';
 /** A row of a file: its cells by column. An absent cell is undefined, null or, in CSV, an empty string. */
 export type Row = Readonly<Record<string, unknown>>;
 
+/** Maximum number of transactions in a block, which bounds the memory for one. No chain has as many. */
+export const MAX_TRANSACTIONS = 1_000_000;
+
 /** A block header as files have it. Columns that only some formats have are optional. */
 export interface FileHeader {
   readonly number: number;
