@@ -5,6 +5,7 @@
  */
 import type { Question } from '../../../protocol/index.ts';
 import type { DnsServer, PacketFaults, ResponseTimes } from '../../index.ts';
+import { afterReads } from '../afterReads.ts';
 import { Backend, type BackendDependencies, type BackendOptions, type OnAnswer } from './backend.ts';
 import type { Client, Counterpart } from './inFlight.ts';
 import type { ListenAddresses } from './proxyHeader.ts';
@@ -38,6 +39,7 @@ export interface BackendsDependencies {
 export class Backends {
   readonly all: readonly Backend[];
   readonly #budget = new RetryBudget();
+  readonly #faults: PacketFaults;
   readonly #sweeps: NodeJS.Timeout;
   /**
    * For each of the last sweeps, the ticket (sequence number) that the next query to each server got. Queries with a
@@ -66,6 +68,7 @@ export class Backends {
       retryElsewhere: (backend: Backend, ticket: number, servfail: Buffer | undefined) =>
         this.#retryElsewhere(backend, { inFlight: backend.inFlight, ticket, servfail }),
     };
+    this.#faults = faults;
     this.all = addresses.map((address) => new Backend(address, options, dependencies));
     for (const backend of this.all) backend.allowsRetries = this.all.length > 1;
     this.#inUse = this.all;
@@ -78,11 +81,7 @@ export class Backends {
       const nowMs = performance.now();
       responseTimes.noteLag(nowMs - sweptMs - SWEEP_MS);
       sweptMs = nowMs;
-      try {
-        this.sweep(Date.now());
-      } catch (error) {
-        faults.note(error, Date.now());
-      }
+      this.#reporting(() => this.sweep(Date.now()));
     }, SWEEP_MS);
     this.#sweeps.unref();
   }
@@ -132,13 +131,26 @@ export class Backends {
     this.#choose();
   }
 
+  /** Called every second. Lets queries expire whose answers have not arrived by now. */
   tick(nowMs: number): void {
-    for (const backend of this.all) backend.tick(nowMs);
+    afterReads(() =>
+      this.#reporting(() => {
+        for (const backend of this.all) backend.tick(nowMs);
+      }),
+    );
   }
 
   close(): void {
     clearInterval(this.#sweeps);
     for (const backend of this.all) backend.close();
+  }
+
+  #reporting(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#faults.note(error, Date.now());
+    }
   }
 
   #countSlow(): void {

@@ -3,6 +3,7 @@
 import { connect, type Socket } from 'node:net';
 import { inBackground } from '../../../../platform/background/index.ts';
 import type { DnsServer } from '../../index.ts';
+import { afterReads } from '../afterReads.ts';
 import type { Probe } from '../servers/probe.ts';
 import { proxyHeader } from '../servers/proxyHeader.ts';
 import { HealthStatus, type ProbeResult, ServerHealth } from '../servers/serverHealth.ts';
@@ -68,9 +69,7 @@ export class TcpHealth {
         socket.resetAndDestroy();
         resolve(result);
       };
-      // After a blocked event loop, a timer fires before received data is read. Therefore the timeout waits for two
-      // more iterations of the event loop.
-      const timer = setTimeout(() => setImmediate(() => setImmediate(() => end('silent'))), PROBE_MS * 0.8);
+      const timer = setTimeout(() => afterReads(() => end('silent')), PROBE_MS * 0.8);
       socket.on('error', () => end('silent')).on('end', () => end('silent'));
       socket.on('connect', () => socket.write(this.#framed(socket, server, id)));
       socket.on('data', (chunk: Buffer) => {

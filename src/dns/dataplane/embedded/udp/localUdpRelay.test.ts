@@ -1,10 +1,12 @@
-import { createSocket } from 'node:dgram';
+import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { afterEach, expect, it } from 'vitest';
+import { HANG_MS } from '../../../../../test/support/hang.ts';
 import { UserEnd, verdictOf } from '../../../detector/index.ts';
 import { nameToWire, QueryType, queryPacket } from '../../../protocol/index.ts';
 import { newResponseTimes, ResponseTimes, TimeCounts } from '../../index.ts';
 import { LocalUdpRelay } from './localUdpRelay.ts';
+import type { UdpPolicy } from './udpFrontend.ts';
 
 const LOOPBACK = '127.0.0.1';
 const ends: (() => unknown)[] = [];
@@ -92,35 +94,17 @@ it('the outcome of each user query is counted: answered, dropped, not sent, or u
     if (type !== QueryType.MX) server.send(packet, port, address);
   });
   const ended: (readonly [number, UserEnd])[] = [];
-  const responseTimes = newResponseTimes();
-  const relay = new LocalUdpRelay(
-    {
-      servers: [{ host: LOOPBACK, port: server.address().port }],
-      ...{ timeoutMs: 2000, guarded: true, sharesPorts: false },
-    },
-    {
-      policy: {
-        ...{ key: { high: 1, low: 2 }, samplesLimited: false, userZone: 5 },
-        decide: ({ type }) => verdictOf(type === QueryType.ANY ? 'dropped' : 'passed', 'none'),
-        decideCookie: () => verdictOf('passed', 'none'),
-        countUser: (zone, end) => ended.push([zone, end]),
-      },
-      ...{ responseTimes, onAnswer: () => undefined, onFault: () => undefined },
-    },
-  );
-  ends.push(() => relay.close());
-  const free = await bound();
-  const { port } = free.address();
-  await new Promise<void>((resolve) => free.close(resolve));
-  ends.splice(ends.length - 1);
-  await relay.opened();
-  await relay.listen(0, { host: LOOPBACK, port });
+  const { relay, port, memory } = await startRelay([server], {
+    decide: ({ type }) => verdictOf(type === QueryType.ANY ? 'dropped' : 'passed', 'none'),
+    countUser: (zone, end) => ended.push([zone, end]),
+  });
   const client = await bound();
   for (const type of [QueryType.A, QueryType.TXT, QueryType.ANY, QueryType.MX])
     client.send(queryPacket(nameToWire('www.example.test'), type, 7), port, LOOPBACK);
   const waiting = () => relay.servers[0]?.inFlight.waiting;
   while (ended.length < 3 || waiting() !== 1) await new Promise((resolve) => setImmediate(resolve));
   relay.tick(Date.now() + 10_000);
+  await expect.poll(() => ended.length, { timeout: HANG_MS }).toBe(4);
   expect(ended.toSorted(([, one], [, other]) => one - other)).toEqual([
     [5, UserEnd.answered],
     [5, UserEnd.limited],
@@ -128,31 +112,52 @@ it('the outcome of each user query is counted: answered, dropped, not sent, or u
     [5, UserEnd.unanswered],
   ]);
   const counts = new TimeCounts();
-  new ResponseTimes(responseTimes).takeTo(counts);
+  new ResponseTimes(memory).takeTo(counts);
   expect([counts.answered, counts.unanswered]).toEqual([1, 2]);
 });
 
-/** Starts a relay in front of a silent and a good server, and sends 40 queries for known names. */
-async function inFrontOfSilent(timeoutMs: number) {
-  const [silent, good] = [await bound(), await bound()];
-  let unanswered = 0;
-  silent.on('message', (packet) => {
-    if (packet.readUInt16BE(packet.length - 4) !== QueryType.SOA) unanswered++; // SOA is a probe
-  });
-  good.on('message', (packet, { port, address }) => {
+it('a query and a probe whose answers arrived while the event loop was blocked do not expire', async () => {
+  const server = await bound();
+  const ended: UserEnd[] = [];
+  const { relay, port, memory } = await startRelay([server], { countUser: (_, end) => ended.push(end) });
+  let probes = 0;
+  server.on('message', (packet, { port: to, address }) => {
+    if (packet.readUInt16BE(packet.length - 4) === QueryType.SOA) probes++;
     packet[2] = 0x80;
-    good.send(packet, port, address);
+    server.send(packet, to, address);
+    // As at the end of a long block: the timer fires before the answer, which has arrived, is read.
+    relay.tick(Date.now() + 10_000);
   });
+  const client = await bound();
+  client.send(queryPacket(nameToWire('www.example.test'), QueryType.A, 7), port, LOOPBACK);
+  await expect.poll(() => [ended.length, probes > 0], { timeout: HANG_MS }).toEqual([1, true]);
+  await expect.poll(() => relay.servers[0]?.inFlight.waiting, { timeout: HANG_MS }).toBe(0);
+  expect(ended).toEqual([UserEnd.answered]);
+  const counts = new TimeCounts();
+  new ResponseTimes(memory).takeTo(counts);
+  expect([counts.unanswered, counts.failedProbes]).toEqual([0, 0]);
+});
+
+interface RelayOptions {
+  readonly timeoutMs?: number;
+  readonly decide?: UdpPolicy['decide'];
+  readonly countUser?: (userZone: number, end: UserEnd) => void;
+}
+
+/** Starts a relay for queries of users. Returns its port, and the memory of its response times. */
+async function startRelay(
+  servers: readonly Socket[],
+  { timeoutMs = 2000, decide = () => verdictOf('passed', 'none'), countUser = () => undefined }: RelayOptions,
+) {
   const memory = newResponseTimes();
   const relay = new LocalUdpRelay(
     {
-      servers: [silent, good].map((server) => ({ host: LOOPBACK, port: server.address().port })),
+      servers: servers.map((server) => ({ host: LOOPBACK, port: server.address().port })),
       ...{ timeoutMs, guarded: true, sharesPorts: false },
     },
     {
       policy: {
-        ...{ key: { high: 1, low: 2 }, samplesLimited: false, userZone: 5 },
-        ...{ decide: () => verdictOf('passed', 'none'), countUser: () => undefined },
+        ...{ key: { high: 1, low: 2 }, samplesLimited: false, userZone: 5, decide, countUser },
         decideCookie: () => verdictOf('passed', 'none'),
       },
       ...{ responseTimes: memory, onAnswer: () => undefined, onFault: () => undefined },
@@ -165,6 +170,21 @@ async function inFrontOfSilent(timeoutMs: number) {
   ends.splice(ends.length - 1);
   await relay.opened();
   await relay.listen(0, { host: LOOPBACK, port });
+  return { relay, port, memory };
+}
+
+/** Starts a relay in front of a silent and a good server, and sends 40 queries for known names. */
+async function inFrontOfSilent(timeoutMs: number) {
+  const [silent, good] = [await bound(), await bound()];
+  let unanswered = 0;
+  silent.on('message', (packet) => {
+    if (packet.readUInt16BE(packet.length - 4) !== QueryType.SOA) unanswered++; // SOA is a probe
+  });
+  good.on('message', (packet, { port, address }) => {
+    packet[2] = 0x80;
+    good.send(packet, port, address);
+  });
+  const { relay, port, memory } = await startRelay([silent, good], { timeoutMs });
   const client = await bound();
   let answers = 0;
   client.on('message', () => answers++);
