@@ -43,21 +43,26 @@ export function faultsOfDay(world: World, combination: Combination, dataPlane: D
   const passes = ownAttacks.map((attack) => passOf(simulation, world, attack));
   simulation.run(DAY);
   const faults = [
-    ...zonesOf(world).flatMap((zone) => limitedFaults(simulation, zone, mostLimited(world, combination))),
+    ...zonesOf(world).flatMap((zone) =>
+      limitedFaults(simulation, zone, zone === OTHER_ZONE ? MOST_LIMITED : mostLimited(world, combination)),
+    ),
     ...ownFaults(simulation.tally.of(world.zone, 'here'), world, passes),
   ];
   return faults.map((fault) => `${nameOf(combination)} ${fault}`);
 }
 
-/** Checks the queries of a zone outside of attacks and during attacks on other zones. */
+/** Checks the queries of a zone in the day without the attacks on it, and those during attacks on other zones alone. */
 function limitedFaults({ tally, dataPlane }: Simulation, zone: string, most: number): string[] {
-  const mostElsewhere =
-    zone === OTHER_ZONE
-      ? MOST_LIMITED
-      : Math.max(dataPlane === 'dnsdist' ? MOST_LIMITED_BEFORE_RULES : 0, most);
-  const bounds = [['quiet', most] as const, ['elsewhere', mostElsewhere] as const];
+  const [quiet, elsewhere] = [tally.of(zone, 'quiet'), tally.of(zone, 'elsewhere')];
+  // The other zone has hardly any queries for unknown names, which alone need tokens.
+  const isDelayed = dataPlane === 'dnsdist' && zone !== OTHER_ZONE;
+  const mostElsewhere = isDelayed ? Math.max(MOST_LIMITED_BEFORE_RULES, most) : most;
+  const day = (quiet.limited + elsewhere.limited) / Math.max(1, quiet.asked + elsewhere.asked);
+  const bounds = [
+    { period: 'in the day', share: day, bound: most },
+    { period: 'during attacks on other zones', share: elsewhere.limitedShare, bound: mostElsewhere },
+  ];
   return bounds
-    .map(([period, bound]) => ({ period, bound, share: tally.of(zone, period).limitedShare }))
     .filter(({ share, bound }) => share > bound)
     .map(
       ({ period, bound, share }) => `${zone} ${period}: ${percent(share)} limited, at most ${percent(bound)}`,
