@@ -12,15 +12,18 @@ const WAYS = 4;
 const WORDS_PER_ENTRY = 2;
 /** Number of sets, which take 2 MiB. At 1,000 one-time names per second, an entry remains for four minutes. */
 const SETS = 65_536;
-/** Unit of the stored times, which are numbers of ten-second intervals modulo 65,536. */
-const INTERVAL_MS = 10_000;
+/**
+ * Unit of the stored times, which are numbers of intervals modulo 65,536. The time between two queries is known to an
+ * interval, so a rule that demands ten seconds may take 15.
+ */
+const INTERVAL_MS = 5_000;
 /**
  * Minimum number of intervals between two queries from one network, so that the second query is no retry: one minute.
  * A resolver without an answer retries within about five seconds.
  */
-const ASKED_AGAIN_AFTER = 7;
+const ASKED_AGAIN_AFTER = 13;
 /** Minimum number of intervals between two queries from different networks that are {@link Candidates.note} `apart`. */
-const APART = 2;
+const APART = 3;
 
 export class Candidates {
   readonly #words = new Uint32Array(SETS * WAYS * WORDS_PER_ENTRY);

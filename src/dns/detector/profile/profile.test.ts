@@ -57,6 +57,18 @@ describe('a name becomes known', () => {
     expect(profile.learn(A, OTHER_NETWORK, NOW)).toBe('known');
   });
 
+  it.each([0, 1, 2, 3, 4])(
+    'under attack, when another network queries it more than 10 and at most 15 s later (%i s into an interval)',
+    (second) => {
+      const profile = small();
+      const firstMs = NOW + second * SECOND_MS;
+      profile.learnApart(A, NETWORK, firstMs, 0);
+      expect(profile.learnApart(A, OTHER_NETWORK, firstMs + 10 * SECOND_MS, 0)).toBe('repeated');
+      expect(profile.learnApart(A, NETWORK, firstMs + 15 * SECOND_MS, 0)).toBe('repeated');
+      expect(profile.learnApart(A, OTHER_NETWORK, firstMs + 15 * SECOND_MS, 0)).toBe('learned');
+    },
+  );
+
   it('only with the types that were queried repeatedly', () => {
     const profile = small();
     for (const network of [NETWORK, OTHER_NETWORK]) profile.learn(A, network, NOW);
