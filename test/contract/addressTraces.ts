@@ -10,6 +10,7 @@ import {
   type HistoryPage,
   type HistoryQuery,
   type HistorySummary,
+  historyFrameOf,
   INTERNAL_TRANSACTIONS,
   indexBlock,
   JsonWriter,
@@ -18,6 +19,7 @@ import {
   type Trace,
   type TraceKind,
   type TraceStore,
+  transactionOf,
 } from '../../src/ethereum/traces/index.ts';
 import { historyBlock } from '../support/historyBlock.ts';
 import { plainSummary, referenceHistory } from '../support/plainHistory.ts';
@@ -444,11 +446,12 @@ class Chain {
     let [behind, skip]: [HistoryPage['next'], number] = [undefined, query.skip];
     for (let pages = 1; ; pages++) {
       expect(pages).toBeLessThan(20_000);
-      const page = await this.store.frames({
-        ...query,
-        skip,
-        ...(behind && { cursor: behind }),
-      });
+      const asked: FramesQuery = { ...query, skip, ...(behind && { cursor: behind }) };
+      const page = await this.store.frames(asked, historyFrameOf);
+      const brief = await this.store.frames(asked, transactionOf);
+      expect(brief.frames.map(({ transactionHash }) => transactionHash)).toEqual(
+        page.frames.map(({ transactionHash }) => transactionHash),
+      );
       expect(page.found).toBeLessThanOrEqual(query.limit);
       expect(page.frames).toHaveLength(page.found - Math.min(skip, page.found));
       skip -= Math.min(skip, page.found);

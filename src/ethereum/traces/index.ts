@@ -49,11 +49,12 @@ export {
   visitMatches,
 } from './findMatches.ts';
 export { FilterMatcher } from './history/filterMatcher.ts';
-export { readFrames } from './history/frames.ts';
+export { historyFrameOf, readFrames, transactionOf } from './history/frames.ts';
 export { readHistory } from './history/page.ts';
 export {
   type BlockRange,
   BlockReplacedError,
+  type DecodeFrame,
   type Direction,
   type FramesPage,
   type FramesQuery,
@@ -63,6 +64,7 @@ export {
   type HistoryPosition,
   type HistoryQuery,
   type HistorySummary,
+  type HistoryTransaction,
   INTERNAL_TRANSACTIONS,
   MAX_HISTORY_ADDRESSES,
   MAX_HISTORY_LIMIT,

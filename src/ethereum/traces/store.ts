@@ -1,6 +1,7 @@
 import type { JsonWriter } from './chunk/jsonWriter.ts';
 import type { TraceFilter } from './filter.ts';
 import type {
+  DecodeFrame,
   FramesPage,
   FramesQuery,
   HistoryPage,
@@ -128,7 +129,7 @@ export interface TraceStore {
   addressSummary(query: SummaryQuery): MaybePromise<HistorySummary>;
 
   /** Returns a page of the frames of a history. A short page need not be the last. Throws BlockReplacedError. */
-  frames(query: FramesQuery): MaybePromise<FramesPage>;
+  frames<T>(query: FramesQuery, decode: DecodeFrame<T>): MaybePromise<FramesPage<T>>;
 
   /** Returns the position of a transaction's root frame; undefined if the index does not contain the transaction. */
   transactionPosition(

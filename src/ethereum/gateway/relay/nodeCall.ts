@@ -16,8 +16,8 @@ export function nodeCall(network: Network): NodeCall {
   };
   return (method, params, context) =>
     // Without `mayStream`, the handler of a relayed method returns the whole result.
-    (handlers.get(method) ?? handlerOf(method))(params, {
-      ...context,
-      mayStream: false,
-    }) as MaybePromise<Buffer>;
+    (handlers.get(method) ?? handlerOf(method))(
+      params,
+      context.mayStream ? { ...context, mayStream: false } : context,
+    ) as MaybePromise<Buffer>;
 }

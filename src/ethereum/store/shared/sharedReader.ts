@@ -2,7 +2,6 @@ import {
   AnswerTooLargeError,
   type BlockRange,
   type FramesPage,
-  type FramesQuery,
   findFrame,
   firstTraceFrom,
   type Hash,
@@ -21,7 +20,13 @@ import {
 } from '../../traces/index.ts';
 import type { ClickHouse } from './connection/clickHouse.ts';
 import type { Hosts } from './connection/hosts.ts';
-import { type KnownBlock, readFramesPage, readPage, readSummary } from './history/history.ts';
+import {
+  type FramesAsked,
+  type KnownBlock,
+  readFramesPage,
+  readPage,
+  readSummary,
+} from './history/history.ts';
 import { grouped, isWhole, readNumbers, readRange, VALID_IN_RANGE } from './reads/blocks.ts';
 import { type Chunks, readBlockChunks } from './reads/chunks.ts';
 import { type FilterPart, type FilterReading, filterPart } from './reads/filterPart.ts';
@@ -181,7 +186,7 @@ export class SharedReader {
     return this.#hosts.read((host) => readPage(this.#parts(host), asked, output));
   }
 
-  frames(asked: { query: FramesQuery; tip?: KnownBlock | undefined }): Promise<FramesPage> {
+  frames<T>(asked: FramesAsked<T>): Promise<FramesPage<T>> {
     return this.#hosts.read((host) => readFramesPage(this.#parts(host), asked));
   }
 

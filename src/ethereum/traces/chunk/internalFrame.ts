@@ -13,7 +13,7 @@ import {
   TYPE_MASK,
   VARIANT_SHIFT,
 } from './format.ts';
-import { RecordReader, recordBounds, type Span } from './recordReader.ts';
+import { RecordReader, recordBounds, recordStart, type Span } from './recordReader.ts';
 
 /** A frame of a transaction's call tree, without its input and output. */
 export interface InternalFrame {
@@ -35,6 +35,14 @@ export interface InternalFrame {
 const reader = new RecordReader();
 const span: Span = { start: 0, end: 0 };
 
+/** Returns the transaction hash of the trace at `index` in a chunk. Throws an error for a reward, which has none. */
+export function transactionHashAt(chunk: Uint8Array, index: number): Hash {
+  const transaction = chunk[recordStart(chunk, index) + 1] ?? NO_TRANSACTION;
+  if (transaction === NO_TRANSACTION) throw new Error('the trace belongs to no transaction');
+  const at = CHUNK_HEAD_BYTES + TRANSACTION_BYTES * transaction;
+  return `0x${Buffer.from(chunk.buffer, chunk.byteOffset + at, HASH_BYTES).toString('hex')}` as Hash; // 32 bytes in hex
+}
+
 /** Decodes the trace at `index` in a chunk. Throws an error for a reward, which is not a frame. */
 export function internalFrameAt(chunk: Uint8Array, index: number): InternalFrame {
   const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
@@ -42,15 +50,10 @@ export function internalFrameAt(chunk: Uint8Array, index: number): InternalFrame
   reader.bytes = chunk;
   reader.at = start;
   const kind = reader.byte();
-  const transaction = reader.byte();
-  if (transaction === NO_TRANSACTION) throw new Error('the trace belongs to no transaction');
+  reader.byte(); // transaction
   reader.varint(); // subtraces
   const traceAddress = Array.from({ length: reader.varint() }, () => reader.varint());
-  const hashAt = CHUNK_HEAD_BYTES + TRANSACTION_BYTES * transaction;
-  const base = {
-    transactionHash: `0x${bytes.toString('hex', hashAt, hashAt + HASH_BYTES)}` as Hash, // 32 bytes in hex
-    traceAddress,
-  };
+  const base = { transactionHash: transactionHashAt(chunk, index), traceAddress };
   const type = TRACE_TYPES[kind & TYPE_MASK];
   const from = addressIn(bytes);
   if (type === 'suicide') {

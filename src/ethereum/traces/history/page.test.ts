@@ -26,7 +26,7 @@ const reader: HistoryReader = {
   allTraces: () => undefined,
   attributes: () => [],
   value: () => 0n,
-  frame: () => {
+  chunk: () => {
     throw new Error('no frame is read');
   },
   *segmentsWith({ terms, first, last, order }, work) {

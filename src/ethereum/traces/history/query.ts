@@ -1,4 +1,4 @@
-import type { TraceKind } from '../chunk/attributes.ts';
+import type { TraceAttributes, TraceKind } from '../chunk/attributes.ts';
 import type { InternalFrame } from '../chunk/internalFrame.ts';
 import type { Address, Hash } from '../trace.ts';
 
@@ -97,12 +97,27 @@ export interface HistorySummary {
   readonly missing: readonly BlockRange[];
 }
 
-/** Frame of a history, without its input and output. */
-export interface HistoryFrame extends InternalFrame {
+/** A stored frame: its place in a chunk, and its block. */
+export interface StoredFrame {
+  readonly chunk: Uint8Array;
+  readonly indexInChunk: number;
   readonly blockNumber: number;
   readonly blockHash: Hash;
   /** Timestamp of the block in seconds since 1970. */
   readonly timestamp: number;
+  readonly attributes: () => TraceAttributes;
+}
+
+/** Reads the wanted members of a frame: `transactionOf` or `historyFrameOf`. */
+export type DecodeFrame<T> = (frame: StoredFrame) => T;
+
+/** Transaction of a frame, and its block. */
+export interface HistoryTransaction extends Pick<StoredFrame, 'blockNumber' | 'blockHash' | 'timestamp'> {
+  readonly transactionHash: Hash;
+}
+
+/** Frame of a history, without its input and output. */
+export interface HistoryFrame extends HistoryTransaction, InternalFrame {
   /** Whether the frame failed or is inside a failed frame. */
   readonly hasFailed: boolean;
 }
@@ -131,8 +146,8 @@ export interface FramesQuery extends BlockRange {
   readonly cursor?: HistoryPosition;
 }
 
-export interface FramesPage extends Omit<HistoryPage, 'range'> {
-  readonly frames: readonly HistoryFrame[];
+export interface FramesPage<T> extends Omit<HistoryPage, 'range'> {
+  readonly frames: readonly T[];
   /** Number of frames that were found, including those that were skipped. */
   readonly found: number;
 }

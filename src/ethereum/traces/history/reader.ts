@@ -1,5 +1,4 @@
 import type { TraceAttributes } from '../chunk/attributes.ts';
-import type { InternalFrame } from '../chunk/internalFrame.ts';
 import type { PostingList } from '../postings/list.ts';
 import type { PostingTerm, Side, StoredBlock } from '../store.ts';
 import type { AddressSide, BlockRange, Direction, Order } from './query.ts';
@@ -54,8 +53,8 @@ export interface HistoryReader {
   attributes(blockNumber: number): ArrayLike<TraceAttributes>;
   /** Returns the value in the action of a trace, in wei. */
   value(blockNumber: number, traceIndex: number): bigint;
-  /** Returns a trace that belongs to a transaction, so not a reward. */
-  frame(blockNumber: number, traceIndex: number): InternalFrame;
+  /** Returns the chunk that contains a trace. It is valid until the next read. */
+  chunk(blockNumber: number, traceIndex: number): Uint8Array;
   /**
    * Returns every segment that may contain traces with the terms, in the given order. If `work` is used up, the last
    * segment is the one to continue with.

@@ -5,6 +5,7 @@ import {
   type FramesQuery,
   type HistoryFrame,
   type HistoryPosition,
+  historyFrameOf,
   INTERNAL_TRANSACTIONS,
   MAX_HISTORY_LIMIT,
 } from '../../../traces/index.ts';
@@ -144,7 +145,7 @@ async function readPages(
       skip: Math.min(skip, limit),
       ...(place && { cursor: place }),
     };
-    const page = await store.frames(asked);
+    const page = await store.frames(asked, historyFrameOf);
     skip -= Math.min(skip, page.found);
     missing.push(...page.missing);
     for (const transaction of page.frames) {

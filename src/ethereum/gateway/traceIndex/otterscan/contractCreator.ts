@@ -1,4 +1,4 @@
-import type { Address, HistoryFilter } from '../../../traces/index.ts';
+import { type Address, type HistoryFilter, historyFrameOf } from '../../../traces/index.ts';
 import type { Handler, NodeCall } from '../../method.ts';
 import { chainRange, fetchNewest } from '../explorer/blockRange.ts';
 import { onOneFork } from '../history/onOneFork.ts';
@@ -22,7 +22,8 @@ export const otsContractCreator =
       if (range.fromBlock > range.toBlock) return NULL;
       await fetchNewest(services, range, context);
       const whose = { address: address as Address, direction: 'to', order: 'desc' } as const; // validated by the parameter type
-      for await (const page of framePages(services.store, { ...range, ...whose, filter: CREATIONS }, 1)) {
+      const frames = { store: services.store, decode: historyFrameOf };
+      for await (const page of framePages(frames, { ...range, ...whose, filter: CREATIONS }, 1)) {
         const [creation] = page.frames;
         checkSearched(page, 'desc', creation?.blockNumber);
         if (creation === undefined) continue;

@@ -4,14 +4,16 @@ import {
   type Address,
   type BlockRange,
   BlockReplacedError,
+  type DecodeFrame,
   type FramesPage,
   type FramesQuery,
   type Hash,
-  type HistoryFrame,
+  type HistoryTransaction,
   MAX_HISTORY_LIMIT,
   type Order,
   TRACE_KINDS,
   type TraceReader,
+  transactionOf,
 } from '../../../traces/index.ts';
 
 /** Maximum number of transactions of a page. More than the page size are possible only in the page's last block. */
@@ -25,15 +27,9 @@ export const MAX_READS_PER_CALL = 100;
 
 const ALL_FRAMES = { kinds: TRACE_KINDS.filter((kind) => kind !== 'reward') };
 
-/** Transaction with a frame of the address, and its block. */
-export type FoundTransaction = Pick<
-  HistoryFrame,
-  'transactionHash' | 'blockNumber' | 'blockHash' | 'timestamp'
->;
-
 export interface TransactionsPage {
   /** In search order. The last block is complete. */
-  readonly transactions: readonly FoundTransaction[];
+  readonly transactions: readonly HistoryTransaction[];
   /** True if no transaction of the range follows the page, and the index contains all blocks that follow. */
   readonly isEnd: boolean;
 }
@@ -53,10 +49,10 @@ export async function findTransactions(
   store: Pick<TraceReader, 'frames' | 'block'>,
   { address, range, order, pageSize }: TransactionsQuery,
 ): Promise<TransactionsPage> {
-  const found: FoundTransaction[] = [];
+  const found: HistoryTransaction[] = [];
   const query = { ...range, address, direction: 'either', order, filter: ALL_FRAMES } as const;
   // The first frame after the page shows that its last block is complete.
-  for await (const page of framePages(store, query, pageSize + 1)) {
+  for await (const page of framePages({ store, decode: transactionOf }, query, pageSize + 1)) {
     let isFollowed = false;
     for (const frame of page.frames) {
       const last = found.at(-1);
@@ -78,18 +74,18 @@ export async function findTransactions(
  * Yields the pages of frames of a query until the last one. The first page has `limit` frames, later ones more.
  * Throws RpcError if there are too many pages.
  */
-export async function* framePages(
-  store: Pick<TraceReader, 'frames'>,
+export async function* framePages<T>(
+  { store, decode }: { readonly store: Pick<TraceReader, 'frames'>; readonly decode: DecodeFrame<T> },
   query: Omit<FramesQuery, 'limit' | 'skip' | 'cursor'>,
   limit: number,
-): AsyncGenerator<FramesPage> {
-  let page = await store.frames({ ...query, limit, skip: 0 });
+): AsyncGenerator<FramesPage<T>> {
+  let page = await store.frames({ ...query, limit, skip: 0 }, decode);
   yield page;
   for (let reads = 1; page.next !== undefined; reads++) {
     if (reads === MAX_READS_PER_CALL) throw tooManyFrames();
     await nextTurn();
     const size = Math.min(MAX_HISTORY_LIMIT, limit * 2 ** reads);
-    page = await store.frames({ ...query, limit: size, skip: 0, cursor: page.next });
+    page = await store.frames({ ...query, limit: size, skip: 0, cursor: page.next }, decode);
     yield page;
   }
 }
@@ -98,7 +94,11 @@ export async function* framePages(
  * Throws RpcError if a page of frames covers missing or unavailable blocks, up to and including `upTo` in the given
  * order. Default: all blocks of the page.
  */
-export function checkSearched({ missing }: Pick<FramesPage, 'missing'>, order: Order, upTo?: number): void {
+export function checkSearched(
+  { missing }: Pick<FramesPage<unknown>, 'missing'>,
+  order: Order,
+  upTo?: number,
+): void {
   const isSearched = ({ fromBlock, toBlock }: BlockRange): boolean =>
     upTo === undefined || (order === 'asc' ? fromBlock < upTo : toBlock > upTo);
   const gap = order === 'asc' ? missing.find(isSearched) : missing.findLast(isSearched);
@@ -119,7 +119,7 @@ export const incomplete = (blockNumber: number): RpcError =>
 /** Throws BlockReplacedError if a reorg replaced the highest block of the page while other pages were read. */
 async function checked(
   store: Pick<TraceReader, 'block'>,
-  transactions: readonly FoundTransaction[],
+  transactions: readonly HistoryTransaction[],
   isEnd: boolean,
 ): Promise<TransactionsPage> {
   const [first, last] = [transactions[0], transactions.at(-1)];

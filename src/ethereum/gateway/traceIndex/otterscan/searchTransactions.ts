@@ -1,12 +1,13 @@
-import { RpcError } from '../../../jsonrpc/index.ts';
+import { type Part, RpcError } from '../../../jsonrpc/index.ts';
 import { ReceiveReservation } from '../../../nodes/index.ts';
-import type { Address } from '../../../traces/index.ts';
+import type { Address, HistoryTransaction, MaybePromise } from '../../../traces/index.ts';
 import { memoryLimitError } from '../../http/memoryLimitError.ts';
+import { joined } from '../../http/respond.ts';
 import type { Handler, NodeCall } from '../../method.ts';
 import { chainRange, fetchNewest } from '../explorer/blockRange.ts';
 import { onOneFork } from '../history/onOneFork.ts';
 import type { IndexServices } from '../traces/indexServices.ts';
-import { checkSameBlock, type FoundTransaction, findTransactions } from './findTransactions.ts';
+import { checkSameBlock, findTransactions } from './findTransactions.ts';
 import type { Parts } from './parts.ts';
 
 /** Maximum number of transactions that are read from nodes at the same time for one call. */
@@ -61,75 +62,80 @@ async function readPage(
 
 /** Reads transactions and receipts from the cache or from nodes, and returns them with `flags` as a result. */
 async function writePage(
-  parts: Parts,
-  transactions: readonly FoundTransaction[],
+  { services, call, context }: Parts,
+  transactions: readonly HistoryTransaction[],
   flags: string,
 ): Promise<Buffer> {
-  const { services, context } = parts;
-  const [txs, receipts]: [Buffer[], Buffer[]] = [[], []];
+  const parts = { services, call, context: { ...context, mayStream: false } };
+  const [txs, receipts]: [Part[], Part[]] = [[], []];
   const memory = new ReceiveReservation(context.room);
   try {
     let bytes = 0;
     for (let at = 0; at < transactions.length; at += MAX_CONCURRENT) {
-      const part = transactions.slice(at, at + MAX_CONCURRENT);
-      const read = await Promise.all(part.map((found) => readTransaction(parts, found)));
-      for (const [tx, receipt] of read) {
-        bytes += tx.length + receipt.length;
-        if (bytes > services.maxAnswerBytes) throw tooLarge(services.maxAnswerBytes);
-        if (!memory.charge(tx.length + receipt.length)) throw memoryLimitError();
-        txs.push(tx);
-        receipts.push(receipt);
+      const some = transactions.slice(at, at + MAX_CONCURRENT);
+      const read = some.map((found) => readTransaction(parts, found));
+      // Cached results are no promises.
+      const known = read.some((one) => one instanceof Promise) ? await Promise.all(read) : (read as Read[]);
+      let charged = 0;
+      for (const [i, { tx, receipt }] of known.entries()) {
+        charged += tx.length + receipt.length;
+        txs.push(txs.length === 0 ? '{"txs":[' : ',', tx);
+        // Otterscan expects the timestamp of the block in a receipt.
+        const end = `,"timestamp":${some[i]?.timestamp ?? 0}}`;
+        const isFirst = receipts.length === 0;
+        receipts.push(isFirst ? '],"receipts":[' : ',', receipt.subarray(0, receipt.lastIndexOf('}')), end);
       }
+      bytes += charged;
+      if (bytes > services.maxAnswerBytes) throw tooLarge(services.maxAnswerBytes);
+      if (!memory.charge(charged)) throw memoryLimitError();
     }
-    const timed = receipts.map((receipt, i) => withTimestamp(receipt, transactions[i]?.timestamp ?? 0));
-    return Buffer.concat([
-      ...[Buffer.from('{"txs":['), ...joined(txs.map((tx) => [tx]))],
-      ...[Buffer.from('],"receipts":['), ...joined(timed), Buffer.from(`],${flags}}`)],
-    ]);
+    if (txs.length === 0) return Buffer.from(`{"txs":[],"receipts":[],${flags}}`);
+    return joined([...txs, ...receipts, `],${flags}}`]);
   } finally {
     memory.release();
   }
 }
 
+/** A transaction and its receipt, as nodes return them. */
+interface Read {
+  readonly tx: Buffer;
+  readonly receipt: Buffer;
+}
+
 /**
- * Returns a transaction and its receipt. Both must be of the block that the index has: throws BlockReplacedError if the
- * index replaced it in the meantime, otherwise RpcError.
+ * Returns a transaction and its receipt. Both must be of the block that the index has: otherwise throws
+ * BlockReplacedError if the index replaced it in the meantime, or RpcError.
  */
-async function readTransaction(
-  { services, call, context }: Parts,
-  found: FoundTransaction,
-): Promise<[tx: Buffer, receipt: Buffer]> {
+function readTransaction({ services, call, context }: Parts, found: HistoryTransaction): MaybePromise<Read> {
+  const params = [found.transactionHash];
+  const tx = call('eth_getTransactionByHash', params, context);
+  const receipt = call('eth_getTransactionReceipt', params, context);
+  if (tx instanceof Promise || receipt instanceof Promise)
+    return Promise.all([tx, receipt]).then((both) =>
+      checked(services, found, { tx: both[0], receipt: both[1] }),
+    );
+  return checked(services, found, { tx, receipt });
+}
+
+function checked({ store }: IndexServices, found: HistoryTransaction, read: Read): MaybePromise<Read> {
   const { transactionHash, blockHash, blockNumber } = found;
-  const [tx, receipt] = await Promise.all([
-    call('eth_getTransactionByHash', [transactionHash], context),
-    call('eth_getTransactionReceipt', [transactionHash], context),
-  ]);
-  if (isOfBlock(tx, blockHash) && isOfBlock(receipt, blockHash)) return [tx, receipt];
-  await checkSameBlock(services.store, found);
-  throw new RpcError(
-    'resourceNotFound',
-    `no node returned transaction ${transactionHash} as part of block ${blockNumber}; try again`,
-    { blockNumber },
-  );
+  const shown = `"blockHash":"${blockHash}"`;
+  const isOfBlock = (result: Buffer): boolean => result.includes(shown) || blockHashIn(result) === blockHash;
+  if (isOfBlock(read.tx) && isOfBlock(read.receipt)) return read;
+  return checkSameBlock(store, found).then(() => {
+    throw new RpcError(
+      'resourceNotFound',
+      `no node returned transaction ${transactionHash} as part of block ${blockNumber}; try again`,
+      { blockNumber },
+    );
+  });
 }
 
-/** Returns true if a transaction or receipt names this block. The result is parsed only if the text does not show it. */
-function isOfBlock(result: Buffer, blockHash: string): boolean {
-  if (result.includes(`"blockHash":"${blockHash}"`)) return true;
-  const { blockHash: own } = (JSON.parse(result.toString()) ?? {}) as { readonly blockHash?: unknown };
-  return String(own).toLowerCase() === blockHash;
+/** Returns the block hash in a transaction or receipt, for results with spaces or upper-case digits. */
+function blockHashIn(result: Buffer): string {
+  const { blockHash } = (JSON.parse(result.toString()) ?? {}) as { readonly blockHash?: unknown };
+  return String(blockHash).toLowerCase();
 }
-
-const COMMA = Buffer.from(',');
-
-const joined = (items: readonly Buffer[][]): Buffer[] =>
-  items.flatMap((item, i) => (i === 0 ? item : [COMMA, ...item]));
-
-/** Returns the parts of a receipt with the timestamp of its block added, as Otterscan expects it. */
-const withTimestamp = (receipt: Buffer, timestamp: number): Buffer[] => [
-  receipt.subarray(0, receipt.lastIndexOf('}')),
-  Buffer.from(`,"timestamp":${timestamp}}`),
-];
 
 const tooLarge = (limit: number): RpcError =>
   new RpcError(

@@ -101,8 +101,8 @@ describe('the transactions of an address', () => {
     let reads = 0;
     const store: Pick<TraceStore, 'frames' | 'block'> = {
       block: (number) => chain.store.block(number),
-      async frames(query) {
-        const page = await chain.store.frames(query);
+      async frames(query, decode) {
+        const page = await chain.store.frames(query, decode);
         if (++reads === 2) {
           await chain.store.apply({ undoFrom: 2, blocks: [] });
         }

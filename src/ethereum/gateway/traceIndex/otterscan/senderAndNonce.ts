@@ -1,5 +1,12 @@
 import { RpcError } from '../../../jsonrpc/index.ts';
-import type { Address, BlockRange, Hash, HistoryFrame, Order } from '../../../traces/index.ts';
+import {
+  type Address,
+  type BlockRange,
+  type Hash,
+  type HistoryTransaction,
+  type Order,
+  transactionOf,
+} from '../../../traces/index.ts';
 import type { Handler, NodeCall } from '../../method.ts';
 import { chainRange, fetchNewest } from '../explorer/blockRange.ts';
 import { onOneFork } from '../history/onOneFork.ts';
@@ -73,7 +80,7 @@ class NonceSearch {
   }
 
   /** Returns the first root frame of the sender in a range, in the given order. */
-  async #firstIn(range: BlockRange, order: Order): Promise<HistoryFrame | undefined> {
+  async #firstIn(range: BlockRange, order: Order): Promise<HistoryTransaction | undefined> {
     for await (const { frames } of this.#roots(range, order, 1)) {
       if (frames[0] !== undefined) return frames[0];
       if (++this.#emptyPages === MAX_READS_PER_CALL) throw tooManyFrames();
@@ -81,15 +88,16 @@ class NonceSearch {
     return undefined;
   }
 
-  #roots(range: BlockRange, order: Order, limit: number): ReturnType<typeof framePages> {
+  #roots(range: BlockRange, order: Order, limit: number): ReturnType<typeof framePages<HistoryTransaction>> {
     const { services, sender } = this.#parts;
     const filter = { internal: false };
-    return framePages(services.store, { ...range, address: sender, direction: 'from', order, filter }, limit);
+    const query = { ...range, address: sender, direction: 'from', order, filter } as const;
+    return framePages({ store: services.store, decode: transactionOf }, query, limit);
   }
 
   /** Finds the transaction by bisection over the sender's transactions of one block. */
   async #findInBlock(wanted: bigint, blockNumber: number): Promise<Hash | undefined> {
-    const roots: HistoryFrame[] = [];
+    const roots: HistoryTransaction[] = [];
     for await (const page of this.#roots({ fromBlock: blockNumber, toBlock: blockNumber }, 'asc', 200))
       roots.push(...page.frames);
     let [low, high] = [0, roots.length];
@@ -105,7 +113,7 @@ class NonceSearch {
     return undefined;
   }
 
-  async #nonceOf({ transactionHash, blockNumber }: HistoryFrame): Promise<bigint> {
+  async #nonceOf({ transactionHash, blockNumber }: HistoryTransaction): Promise<bigint> {
     const { call, context } = this.#parts;
     const result = await call('eth_getTransactionByHash', [transactionHash], context);
     const { nonce } = (JSON.parse(result.toString()) ?? {}) as { readonly nonce?: unknown };

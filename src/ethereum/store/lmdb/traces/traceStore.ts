@@ -4,6 +4,7 @@ import {
   AnswerTooLargeError,
   blockAt,
   type ChainIdentity,
+  type DecodeFrame,
   type FramesPage,
   type FramesQuery,
   findFrame,
@@ -245,9 +246,9 @@ class LmdbTraceStore implements TraceStore {
     return summarizeHistory(this.#history, query);
   }
 
-  frames(query: FramesQuery): FramesPage {
+  frames<T>(query: FramesQuery, decode: DecodeFrame<T>): FramesPage<T> {
     this.#current();
-    return readFrames(this.#history, query);
+    return readFrames(this.#history, query, decode);
   }
 
   transactionPosition(hash: Hash, { upTo }: Pick<TransactionLimits, 'upTo'>): HistoryPosition | undefined {

@@ -1,6 +1,7 @@
 import {
   type BlockRange,
   BlockReplacedError,
+  type DecodeFrame,
   type FramesPage,
   type FramesQuery,
   type HistoryPage,
@@ -85,15 +86,18 @@ export async function historyPage(
   return { ...page, range, next: page.next ?? part.next };
 }
 
-export async function framesPage(
+export async function framesPage<T>(
   { local, shared, start }: BothStores,
   query: FramesQuery,
-): Promise<FramesPage> {
+  decode: DecodeFrame<T>,
+): Promise<FramesPage<T>> {
   const { fromBlock, toBlock, order, cursor } = query;
   const part = partOf({ range: { fromBlock, toBlock }, order, cursor }, start);
   const { cursor: _, ...rest } = query;
   const asked = { ...rest, ...part.range, ...(part.cursor && { cursor: part.cursor }) };
-  const page = await (part.isLocal ? local.frames(asked) : shared.frames({ query: asked, tip: part.tip }));
+  const page = await (part.isLocal
+    ? local.frames(asked, decode)
+    : shared.frames({ query: asked, tip: part.tip, decode }));
   return { ...page, next: page.next ?? part.next };
 }
 

@@ -2,6 +2,7 @@ import {
   AnswerTooLargeError,
   type BlockRange,
   type ChainIdentity,
+  type DecodeFrame,
   type FramesPage,
   type FramesQuery,
   type Hash,
@@ -148,10 +149,10 @@ export class CombinedTraceReader implements TraceReader {
     });
   }
 
-  frames(query: FramesQuery): MaybePromise<FramesPage> {
+  frames<T>(query: FramesQuery, decode: DecodeFrame<T>): MaybePromise<FramesPage<T>> {
     const { shared } = this;
-    if (shared === undefined || this.#isLocal(query.fromBlock)) return this.#local.frames(query);
-    return this.#steady((start) => framesPage({ local: this.#local, shared, start }, query));
+    if (shared === undefined || this.#isLocal(query.fromBlock)) return this.#local.frames(query, decode);
+    return this.#steady((start) => framesPage({ local: this.#local, shared, start }, query, decode));
   }
 
   addressSummary(query: SummaryQuery): MaybePromise<HistorySummary> {

@@ -2,6 +2,7 @@ import {
   AnswerTooLargeError,
   type BlockRange,
   BlockReplacedError,
+  type DecodeFrame,
   type FramesPage,
   type FramesQuery,
   type Hash,
@@ -9,8 +10,6 @@ import {
   type HistoryPosition,
   type HistoryQuery,
   type HistorySummary,
-  hasFailed,
-  internalFrameAt,
   type JsonWriter,
   MAX_TRACES_PER_BLOCK,
   type Order,
@@ -68,10 +67,17 @@ export async function readPage(
   return { range, ...(await endOf(parts, { page, order: query.order, last })) };
 }
 
-export async function readFramesPage(
+/** Query for a page of frames. `tip` is a block that the chain of the page must contain. */
+export interface FramesAsked<T> {
+  readonly query: FramesQuery;
+  readonly tip?: KnownBlock | undefined;
+  readonly decode: DecodeFrame<T>;
+}
+
+export async function readFramesPage<T>(
   parts: HistoryParts,
-  { query, tip }: { query: FramesQuery; tip?: KnownBlock | undefined },
-): Promise<FramesPage> {
+  { query, tip, decode }: FramesAsked<T>,
+): Promise<FramesPage<T>> {
   const { address, order, skip, limit, cursor, fromBlock, toBlock } = query;
   const addresses = address === undefined ? ('all' as const) : [address];
   const page = await search(parts, {
@@ -84,11 +90,11 @@ export async function readFramesPage(
   const frames = given.map((place) => {
     const block = blocks.get(place.number);
     if (block?.write !== place.write) throw new UnprovenRead(`ClickHouse: block ${place.number} changed`);
-    return {
-      ...internalFrameAt(chunks.containing(place), place.traceIndex % TRACES_PER_CHUNK),
+    return decode({
+      ...{ chunk: chunks.containing(place), indexInChunk: place.traceIndex % TRACES_PER_CHUNK },
       ...{ blockNumber: place.number, blockHash: block.hash, timestamp: block.timestamp },
-      hasFailed: hasFailed(place.attributes),
-    };
+      attributes: () => place.attributes,
+    });
   });
   const last = found.length === limit ? found.at(-1) : page.last;
   return { frames, found: found.length, ...(await endOf(parts, { page, order, last })) };

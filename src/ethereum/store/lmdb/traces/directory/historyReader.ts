@@ -5,8 +5,6 @@ import {
   type FoundSegment,
   firstBlockOf,
   type HistoryReader,
-  type InternalFrame,
-  internalFrameAt,
   type Missing,
   type Order,
   type PostingList,
@@ -75,8 +73,8 @@ export class LmdbHistoryReader implements HistoryReader {
     return actionValue(this.#state.chunk(blockNumber, traceIndex), traceIndex % TRACES_PER_CHUNK);
   }
 
-  frame(blockNumber: number, traceIndex: number): InternalFrame {
-    return internalFrameAt(this.#state.chunk(blockNumber, traceIndex), traceIndex % TRACES_PER_CHUNK);
+  chunk(blockNumber: number, traceIndex: number): Uint8Array {
+    return this.#state.chunk(blockNumber, traceIndex);
   }
 
   segmentsWith(asked: SegmentsQuery, work: WorkBudget): Iterable<FoundSegment> {
