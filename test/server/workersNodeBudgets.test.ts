@@ -20,6 +20,7 @@ describe.skipIf(!canListProcesses)('the budget of a node that several workers us
   let anvil: Anvil;
   let calls: InterceptedNode;
   let large: InterceptedNode;
+  let traced: InterceptedNode;
   let server: WorkersServer;
   let largeBytes = 0;
   let nextAddress = 0x1000;
@@ -30,6 +31,7 @@ describe.skipIf(!canListProcesses)('the budget of a node that several workers us
     await (await createTraffic({ url: anvil.url, seed: 21 })).run({ steps: 3 });
     calls = await startInterceptedNode(anvil.url);
     large = await startInterceptedNode(anvil.url);
+    traced = await startInterceptedNode(anvil.url);
     large.intercept = async ({ methods, body }, answer) => {
       const { id } = JSON.parse(body) as { id?: number }; // a batch of polls has no id
       const text =
@@ -43,6 +45,7 @@ describe.skipIf(!canListProcesses)('the budget of a node that several workers us
       {
         config: {
           networks: {
+            traced: { upstream: [traced.url] },
             calls: { upstream: [{ url: calls.url, callsPerSecond: CALLS_PER_SECOND }] },
             large: {
               upstream: [
@@ -50,7 +53,7 @@ describe.skipIf(!canListProcesses)('the budget of a node that several workers us
               ],
             },
           },
-          gateway: { nodeWaitMs: 60_000, requestTimeoutMs: 60_000 },
+          gateway: { nodeWaitMs: 60_000, requestTimeoutMs: 60_000, debugTracers: ['callTracer'] },
           http: { trustedProxies: ['127.0.0.1'] },
         },
         args: ['--index-poll-interval-ms', '1000'],
@@ -60,7 +63,7 @@ describe.skipIf(!canListProcesses)('the budget of a node that several workers us
   });
   afterAll(async () => {
     await server?.stop();
-    for (const node of [calls, large]) await node?.stop();
+    for (const node of [calls, large, traced]) await node?.stop();
     await anvil?.stop();
   });
   afterEach(() => {
@@ -128,6 +131,37 @@ describe.skipIf(!canListProcesses)('the budget of a node that several workers us
     const seconds = (performance.now() - startMs) / 1_000;
     expect(asked).toBeGreaterThan(CALLS_PER_SECOND);
     expect(asked).toBeLessThanOrEqual(CALLS_PER_SECOND * (1 + seconds) + POLLED);
+  });
+
+  it('limits the traces of all workers together: two of a client and four in all run at a node', async () => {
+    const running: (() => void)[] = [];
+    let most = 0;
+    traced.intercept = async ({ methods }, answer) => {
+      if (methods[0] !== 'debug_traceCall') return answer();
+      await new Promise<void>((resolve) => {
+        running.push(resolve);
+        most = Math.max(most, running.length);
+      });
+      return answer();
+    };
+    const send = async (from: string): Promise<number> => {
+      const to = `0x${(nextAddress++).toString(16).padStart(40, '0')}`;
+      const params = [{ to }, 'latest', { tracer: 'callTracer' }];
+      const body = { jsonrpc: '2.0', id: 1, method: 'debug_traceCall', params };
+      return (await connect('traced').post(body, { 'x-forwarded-for': from })).status;
+    };
+    const greedy = Array.from({ length: 2 * WORKERS }, () => send('198.51.100.1'));
+    await until('two traces of a client', () => running.length === 2);
+    const others = [2, 3, 4, 5].map((last) => send(`198.51.100.${last}`));
+    await until('four traces', () => running.length === 4);
+    const all = Promise.all([...greedy, ...others]);
+    const release = setInterval(() => running.shift()?.(), 20);
+    try {
+      expect(new Set(await all)).toEqual(new Set([200]));
+    } finally {
+      clearInterval(release);
+    }
+    expect(most).toBe(4);
   });
 
   it('limits the bytes of all workers together: large responses that exceed it delay later requests', async () => {

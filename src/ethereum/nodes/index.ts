@@ -57,7 +57,7 @@ export type { BlockRef, HeadBlock, NodeHeads } from './pool/nodeHeads.ts';
 export { type NodeOptions, NodePool, type RemotePolls } from './pool/nodePool.ts';
 export type { PoolObserver } from './pool/poolObserver.ts';
 export type { NodeRemoval, PoolState } from './pool/poolState.ts';
-export { UpstreamNode } from './pool/upstreamNode.ts';
+export { TRACE_SLOTS, UpstreamNode } from './pool/upstreamNode.ts';
 export { NodeTraces } from './tracing/nodeTraces.ts';
 export { probeTraceMethods } from './tracing/probeTraceMethods.ts';
 export { BlockTraceError } from './tracing/traceFailure.ts';

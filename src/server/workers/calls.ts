@@ -67,6 +67,10 @@ export type PrimaryCalls = {
   accepted(transaction: AcceptedTransaction & { readonly network: string }): Promise<void>;
   take(wanted: WantedLease): Lease;
   takeOfNode(wanted: OfNode & WantedNodeLease): NodeLease;
+  /** Replies when a slot for a trace at a node is free for the client. The worker then uses it until `endTraceSlot`. */
+  takeTraceSlot(wanted: OfNode & { readonly client: BudgetClient; readonly id: string }): Promise<void>;
+  /** Ends the use of a slot, or the wait for one. */
+  endTraceSlot(id: string): void;
   /** Starts or stops sending the worker the changes of a network's index, which are large and rarely needed. */
   wantChanges(wanted: { readonly network: string; readonly areWanted: boolean }): void;
   /** Calls a filter method, such as `eth_newFilter`, for a client over HTTP. Parameters are in canonical form. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   type AcceptedTransaction,
@@ -15,10 +16,16 @@ import {
   NoSpaceError,
   PooledSource,
 } from '../../ethereum/ingest/index.ts';
-import { LeasedNodeBudget, NodeError, type NodePool, type UpstreamNode } from '../../ethereum/nodes/index.ts';
+import {
+  LeasedNodeBudget,
+  NodeError,
+  type NodePool,
+  TRACE_SLOTS,
+  type UpstreamNode,
+} from '../../ethereum/nodes/index.ts';
+import { RemoteSlots } from '../../platform/budgets/index.ts';
 import { sharedRuns } from '../../platform/serialQueue/index.ts';
 import {
-  type EthereumNetwork,
   type EthereumNetworkDependencies,
   type EthereumNetworkOptions,
   methodsOf,
@@ -31,29 +38,20 @@ import type { ToPrimary } from './calls.ts';
 /** Maximum time in milliseconds for which the response of a sent transaction waits for a worker that is busy. */
 const SHARE_MS = 500;
 
-export interface FollowNetworkDependencies
-  extends Pick<EthereumNetworkDependencies, 'table' | 'answers' | 'metrics' | 'logger'> {
-  readonly primary: ToPrimary;
-}
-
-export interface FollowedNetwork extends Pick<EthereumNetwork, 'methods' | 'live' | 'pool'> {
-  follow(state: NetworkState): void;
-  followed(change: HeadChange): void;
-  accepted(transaction: AcceptedTransaction): void;
-  refresh(): void;
-  stop(): Promise<void>;
-}
+export type FollowedNetwork = Awaited<ReturnType<typeof followNetwork>>;
 
 /** Opens an Ethereum network in a worker. The first process polls the nodes of the network and writes its index. */
 export async function followNetwork(
-  options: Pick<EthereumNetworkOptions, 'name' | 'upstream' | 'config'> & { readonly workers: number },
-  { table, answers, metrics, logger, primary }: FollowNetworkDependencies,
-): Promise<FollowedNetwork> {
+  options: Pick<EthereumNetworkOptions, 'name' | 'upstream' | 'config'>,
+  parts: Pick<EthereumNetworkDependencies, 'table' | 'answers' | 'metrics' | 'logger'>,
+  primary: ToPrimary,
+) {
+  const { table, answers, metrics, logger } = parts;
   const { name, config } = options;
   const index = await followIndex(name, config);
   const indexOf = (node: UpstreamNode): number => pool.nodes.indexOf(node);
   const network = await startNetwork(
-    { ...networkOptions(options), chain: undefined, processes: options.workers },
+    { ...networkOptions(options), chain: undefined },
     {
       ...{ store: answers, metrics, log: logger },
       remotePolling: {
@@ -63,6 +61,12 @@ export async function followNetwork(
           new LeasedNodeBudget(limits, (wanted) =>
             primary.ask('takeOfNode', { ...wanted, network: name, node }),
           ),
+        traceSlotsOf: (node) =>
+          new RemoteSlots(TRACE_SLOTS, (client) => {
+            const id = randomUUID();
+            const isFree = primary.ask('takeTraceSlot', { network: name, node, client, id });
+            return { isFree, end: () => primary.tell('endTraceSlot', id) };
+          }),
         shareAccepted: async (transaction) => {
           const told = primary.ask('accepted', { ...transaction, network: name });
           await Promise.race([told, pause(SHARE_MS, undefined, { ref: false })]);
@@ -88,7 +92,7 @@ export async function followNetwork(
   return {
     ...{ pool, live, refresh },
     methods: methodsOf(table, services),
-    follow(state) {
+    follow(state: NetworkState) {
       for (const [i, { health }] of state.pool.nodes.entries()) {
         const node = pool.nodes[i];
         if (node !== undefined && health === 'quarantined' && node.health !== health)
@@ -97,8 +101,8 @@ export async function followNetwork(
       cache.applyStoreState(state.store);
       pool.adopt(state.pool);
     },
-    followed: (change) => live.indexChanged(change),
-    accepted: (transaction) => network.accepted.add(transaction),
+    followed: (change: HeadChange) => live.indexChanged(change),
+    accepted: (transaction: AcceptedTransaction) => network.accepted.add(transaction),
     async stop() {
       live.stop();
       await pool.stop();

@@ -1,7 +1,8 @@
 import cluster from 'node:cluster';
 import type { Logger } from 'pino';
 import { ApiKeyPublisher, type KeyRecords } from '../../ethereum/gateway/index.ts';
-import { awaitedLater } from '../../platform/background/index.ts';
+import type { UpstreamNode } from '../../ethereum/nodes/index.ts';
+import { awaitedLater, inBackground } from '../../platform/background/index.ts';
 import type { MetricJson } from '../../platform/metrics/index.ts';
 import type { NetworkState } from '../ethereum/ethereumNetwork.ts';
 import { closeIfNotAccepted } from '../listen/unacceptedConnection.ts';
@@ -25,14 +26,11 @@ const CLOSE_MS = 10_000;
 const TRIM_THRESHOLD_BYTES = process.env['MALLOC_TRIM_THRESHOLD_'] ?? String(128 * 1024);
 
 /** Calls that do not depend on the worker that makes them. */
-export type SharedCalls = Omit<PrimaryCalls, 'up' | 'wantChanges'>;
-
-export interface WorkerProcessOptions extends Beginning {
-  readonly number: number;
-}
+export type SharedCalls = Omit<PrimaryCalls, 'up' | 'wantChanges' | 'takeTraceSlot' | 'endTraceSlot'>;
 
 export interface WorkerProcessDependencies {
   readonly calls: SharedCalls;
+  readonly nodeOf: (network: string, node: number) => UpstreamNode;
   /** Current states of the networks. */
   readonly states: ReadonlyMap<string, { readonly state: NetworkState }>;
   /** API keys, if they are stored in a database; undefined if workers read keys in the data folder. */
@@ -59,22 +57,25 @@ export class WorkerProcess {
   readonly #process = cluster.fork({ MALLOC_TRIM_THRESHOLD_: TRIM_THRESHOLD_BYTES });
   readonly #keys: ApiKeyPublisher | undefined;
   readonly #logger: Logger;
+  /** Functions that end the worker's slots for traces, by the worker's id of the slot. */
+  readonly #traceSlots = new Map<string, () => void>();
   #lostPings = 0;
 
   constructor(
-    { number, config, workers }: WorkerProcessOptions,
-    { calls, states, keys, logger }: WorkerProcessDependencies,
+    { number, ...beginning }: Beginning & { readonly number: number },
+    { calls, nodeOf, states, keys, logger }: WorkerProcessDependencies,
   ) {
     this.number = number;
     this.#keys = keys && new ApiKeyPublisher(keys);
     this.#logger = logger;
-    let isLoaded = (): void => undefined;
+    let begun: (where: { readonly url: string }) => void = () => undefined;
     let failed: (error: Error) => void = () => undefined;
-    const loaded = new Promise<void>((resolve, reject) => {
-      isLoaded = resolve;
-      failed = reject;
-    });
-    this.listens = awaitedLater(this.#begin(loaded, { config, workers }));
+    this.listens = awaitedLater(
+      new Promise((resolve, reject) => {
+        begun = resolve;
+        failed = reject;
+      }),
+    );
     this.link = new Link((message) => this.#send(message), {
       ...calls,
       up: () => {
@@ -82,11 +83,33 @@ export class WorkerProcess {
         this.#lostPings = 0;
         this.sendKeys();
         for (const [network, { state }] of states) this.link.tell('state', { network, state });
-        isLoaded();
+        this.link.ask('begin', beginning).then(
+          (where) => {
+            this.isListening = !this.isLeaving;
+            begun(where);
+          },
+          (error: Error) => {
+            this.kill();
+            failed(error);
+          },
+        );
       },
       wantChanges: ({ network, areWanted }) => {
         if (areWanted) this.wanted.add(network);
         else this.wanted.delete(network);
+      },
+      takeTraceSlot: ({ network, node, client, id }) =>
+        new Promise((resolve) => {
+          const end = nodeOf(network, node).traceSlots.take(client, () => resolve());
+          // If the worker no longer waits for the slot, the call ends, too.
+          this.#traceSlots.set(id, () => {
+            end();
+            resolve();
+          });
+        }),
+      endTraceSlot: (id) => {
+        this.#traceSlots.get(id)?.();
+        this.#traceSlots.delete(id);
       },
     });
     this.#process.on('message', (message: Message) => this.link.received(message));
@@ -96,6 +119,7 @@ export class WorkerProcess {
         const error = new Error(`a worker ended (${signal ?? code}) before it could answer`);
         failed(error);
         this.link.closed(error);
+        for (const endSlot of this.#traceSlots.values()) endSlot();
         resolve({ code, signal });
       };
       this.#process.once('exit', end);
@@ -116,12 +140,10 @@ export class WorkerProcess {
   ping(): void {
     const maxLost = this.isFollowing ? MAX_LOST_PINGS : MAX_LOST_PINGS_LOADING;
     if (this.#lostPings === 0)
-      this.link.ask('ping', undefined).then(
-        () => {
-          this.#lostPings = 0;
-        },
-        () => undefined,
-      );
+      inBackground('ping of a worker', async () => {
+        await this.link.ask('ping', undefined).catch(() => undefined);
+        this.#lostPings = 0;
+      });
     if (this.#lostPings++ < maxLost) return;
     this.#logger.error({ pid: this.pid }, 'worker does not respond: killed');
     this.kill();
@@ -143,18 +165,6 @@ export class WorkerProcess {
     if (this.#process.isConnected()) this.#process.disconnect();
     await this.ended;
     clearTimeout(late);
-  }
-
-  async #begin(loaded: Promise<void>, beginning: Beginning): Promise<{ readonly url: string }> {
-    try {
-      await loaded;
-      const where = await this.link.ask('begin', beginning);
-      this.isListening = !this.isLeaving;
-      return where;
-    } catch (error) {
-      this.kill();
-      throw error;
-    }
   }
 
   #send(message: Message): void {

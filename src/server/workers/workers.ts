@@ -2,20 +2,25 @@ import cluster from 'node:cluster';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Counter, type Registry } from 'prom-client';
 import type { Config } from '../../config/index.ts';
+import { leaseFrom, RateLimits, type Rates } from '../../ethereum/gateway/index.ts';
 import type { HeadChange } from '../../ethereum/ingest/index.ts';
+import { leaseFromNode, type UpstreamNode } from '../../ethereum/nodes/index.ts';
 import { awaitedLater, inBackground } from '../../platform/background/index.ts';
 import { addEndedProcess, gaugesOf, type MetricJson, sumMetrics } from '../../platform/metrics/index.ts';
 import { SerialQueue } from '../../platform/serialQueue/index.ts';
 import type { OpenedSessions } from '../console/openSessions.ts';
 import type { EthereumNetwork, NetworkState, Replicas } from '../ethereum/ethereumNetwork.ts';
 import type { Beginning } from './calls.ts';
-import { primaryCalls } from './primaryCalls.ts';
-import { Restarts } from './restarts.ts';
 import { partOf } from './workerConfig.ts';
 import { PING_MS, type SharedCalls, WorkerProcess, type WorkerProcessDependencies } from './workerProcess.ts';
 
+/** A client quota without a limit. Response memory is counted in the worker that sends the response, not here. */
+const ROOM = { charge: () => true, credit: () => undefined, freeConnection: () => undefined };
 /** Timeout for reading a worker's metrics. After it, the metrics that were last read are used. */
 const READ_TIMEOUT_MS = 2_000;
+/** Pause before the restart of a worker that ran less than `LIVED_MS`: one that fails at once must not use a processor. */
+const RESTART_PAUSE_MS = 1_000;
+const LIVED_MS = 30_000;
 
 export interface WorkersDependencies extends Pick<WorkerProcessDependencies, 'keys' | 'logger'> {
   readonly registry: Registry;
@@ -26,12 +31,38 @@ export interface WorkersDependencies extends Pick<WorkerProcessDependencies, 'ke
 export class Workers implements Replicas {
   readonly count: number;
   readonly #dependencies: WorkersDependencies;
-  readonly #calls: SharedCalls;
+  readonly #rates: Rates = new RateLimits();
+  readonly #calls: SharedCalls = {
+    newest: () => undefined,
+    poll: ({ network, node }) => this.#networkOf(network).pool.refresh(this.#nodeOf(network, node)),
+    found: ({ network, node, why }) => this.#networkOf(network).reportNodeFault(node, why),
+    ensure: ({ network, fromBlock, toBlock, client }) =>
+      this.#networkOf(network).ensure(fromBlock, toBlock, client),
+    take: (wanted) => leaseFrom(this.#rates, wanted),
+    takeOfNode: ({ network, node, ...wanted }) => {
+      const { budget } = this.#nodeOf(network, node).client;
+      if (budget === undefined) throw new Error(`node ${node} of ${network} has no budget`);
+      return leaseFromNode(budget, wanted);
+    },
+    filter: async ({ network, method, params, address, ...who }) => {
+      const served = this.#networkOf(network).methods.find(({ name }) => name === method);
+      if (served === undefined) throw new Error(`method ${method} is not served`);
+      const context = { mayStream: false, room: ROOM, address: () => address, ...who };
+      return (await served.handle(params, context)) as Uint8Array; // bytes, as `mayStream` is false
+    },
+    consoleAccess: async (secret) => this.#dependencies.findAccess?.(secret),
+    // A call rejects if the worker ends.
+    accepted: async (transaction) => {
+      const told = this.#following.map(({ link }) =>
+        link.ask('accepted', transaction).catch(() => undefined),
+      );
+      await Promise.all(told);
+    },
+  };
   readonly #workers = new Set<WorkerProcess>();
-  readonly #restarts = new Restarts();
   readonly #restarted: Counter;
   readonly #reloads = new SerialQueue();
-  readonly #stop = new AbortController();
+  #isStopping = false;
   /** The last state of each network that was sent to workers, and its text, by which a change is detected. */
   readonly #states = new Map<string, { readonly state: NetworkState; readonly text: string }>();
   #config: Config;
@@ -43,17 +74,10 @@ export class Workers implements Replicas {
   #tickedMs = 0;
 
   constructor({ config, workers }: Beginning, dependencies: WorkersDependencies) {
-    const { registry, findAccess } = dependencies;
+    const { registry } = dependencies;
     this.count = workers;
     this.#config = config;
     this.#dependencies = dependencies;
-    const calls = primaryCalls((name) => {
-      const network = this.#networks.get(name);
-      if (network === undefined) throw new Error(`network ${name} is not configured`);
-      return network;
-    });
-    const consoleAccess: SharedCalls['consoleAccess'] = async (secret) => findAccess?.(secret);
-    this.#calls = { ...calls, consoleAccess, accepted: (transaction) => this.#accepted(transaction) };
     const gauge = gaugesOf(registry);
     gauge('floodgate_workers', 'Configured workers.', () => workers);
     gauge('floodgate_workers_ready', 'Workers that answer.', () => this.#ready);
@@ -118,15 +142,13 @@ export class Workers implements Replicas {
   async metrics(): Promise<Registry> {
     await Promise.all(
       [...this.#workers].map(async (worker) => {
-        const read = await inTime(worker.link.ask('metrics', undefined));
+        const asked = worker.link.ask('metrics', undefined).catch(() => undefined);
+        const read = await Promise.race([asked, pause(READ_TIMEOUT_MS, undefined, { ref: false })]);
         if (read !== undefined && !worker.isLeaving) worker.metrics = read;
       }),
     );
-    const ended = await this.#ended;
-    return sumMetrics(this.#dependencies.registry, [
-      ended,
-      ...[...this.#workers].map(({ metrics }) => metrics),
-    ]);
+    const running = [...this.#workers].map(({ metrics }) => metrics);
+    return sumMetrics(this.#dependencies.registry, [await this.#ended, ...running]);
   }
 
   /**
@@ -149,21 +171,23 @@ export class Workers implements Replicas {
   }
 
   async stop(deadlineMs: number): Promise<void> {
-    this.#stop.abort();
+    this.#isStopping = true;
     const timeoutMs = Math.max(0, deadlineMs - performance.now());
     await Promise.all([...this.#workers].map((worker) => worker.leave({ isGentle: false, timeoutMs })));
     clearInterval(this.#ticking);
   }
 
-  async #accepted(transaction: Parameters<SharedCalls['accepted']>[0]): Promise<void> {
-    // A call rejects if the worker ends.
-    const told = this.#following.map(({ link }) => link.ask('accepted', transaction).catch(() => undefined));
-    await Promise.all(told);
+  #networkOf(name: string): EthereumNetwork {
+    const network = this.#networks.get(name);
+    if (network === undefined) throw new Error(`network ${name} is not configured`);
+    return network;
   }
 
-  get #isStopping(): boolean {
-    return this.#stop.signal.aborted;
-  }
+  #nodeOf = (network: string, number: number): UpstreamNode => {
+    const node = this.#networkOf(network).pool.nodes[number];
+    if (node === undefined) throw new Error(`network ${network} has no node ${number}`);
+    return node;
+  };
 
   get #following(): WorkerProcess[] {
     return [...this.#workers].filter(({ isFollowing }) => isFollowing);
@@ -189,46 +213,33 @@ export class Workers implements Replicas {
     }
   }
 
-  #begin(number: number): WorkerProcess {
+  #begin(number: number, isReplacement = false): WorkerProcess {
     const { logger, keys } = this.#dependencies;
     const worker = new WorkerProcess(
       { number, config: partOf(this.#config, this.count), workers: this.count },
-      { calls: this.#calls, states: this.#states, keys, logger },
+      { calls: this.#calls, nodeOf: this.#nodeOf, states: this.#states, keys, logger },
     );
     this.#workers.add(worker);
+    if (isReplacement)
+      worker.listens.catch((err: unknown) => logger.error({ err }, 'worker could not start: retrying'));
     inBackground('end of a worker', async () => {
       const { code, signal } = await worker.ended;
       this.#workers.delete(worker);
       this.#ended = awaitedLater(this.#ended.then((ended) => addEndedProcess(ended, worker.metrics)));
-      if (!worker.isListening || this.#isStopping) return;
-      logger.error({ pid: worker.pid, code, signal }, 'worker ended: another is started');
-      await this.#beginAgain(number, performance.now() - worker.startedMs);
-    });
-    return worker;
-  }
-
-  async #beginAgain(number: number, livedMs: number): Promise<void> {
-    for (let lastMs = livedMs; ; lastMs = 0) {
-      const pauseMs = this.#restarts.pauseMs(number, lastMs);
-      await pause(pauseMs, undefined, { signal: this.#stop.signal }).catch(() => undefined);
+      // If a worker of the start or of a reload cannot start, `listens` rejects.
+      if (worker.isLeaving || !(worker.isListening || isReplacement)) return;
+      if (worker.isListening)
+        logger.error({ pid: worker.pid, code, signal }, 'worker ended: another is started');
+      if (performance.now() - worker.startedMs < LIVED_MS)
+        await pause(RESTART_PAUSE_MS, undefined, { ref: false });
       // A reload may have started a worker with this number.
       if (this.#isStopping || this.#numbered(number).length > 0) return;
       this.#restarted.inc();
-      const worker = this.#begin(number);
-      try {
-        await worker.listens;
-        return;
-      } catch (error) {
-        this.#dependencies.logger.error({ err: error }, 'worker could not start: retrying');
-        await worker.ended;
-      }
-    }
+      this.#begin(number, true);
+    });
+    return worker;
   }
 }
-
-/** Resolves with the reply of a worker; with undefined if the call fails or exceeds `READ_TIMEOUT_MS`. */
-const inTime = <T>(asked: Promise<T>): Promise<T | undefined> =>
-  Promise.race([asked.catch(() => undefined), pause(READ_TIMEOUT_MS, undefined, { ref: false })]);
 
 /** Returns a text that differs for different network states. Omits block hashes, which follow from the head. */
 const textOf = ({ pool, ...rest }: NetworkState): string =>

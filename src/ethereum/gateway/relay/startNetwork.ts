@@ -1,3 +1,4 @@
+import type { Slots } from '../../../platform/budgets/index.ts';
 import type { Log } from '../../../platform/logging/index.ts';
 import {
   type Budget,
@@ -33,8 +34,6 @@ export interface NetworkOptions {
   readonly traceLimits: IndexTraceLimits;
   readonly cacheMemoryBytes: number;
   readonly agreementMethods: readonly string[];
-  /** Number of processes that relay to the nodes. Default: 1. */
-  readonly processes?: number;
   /** Chain to which the blocks in the network's index belong. Undefined if the index is empty. */
   readonly chain: ChainIdentity | undefined;
   /** Rule that determines final blocks. Undefined: the default rule of the chain. */
@@ -46,6 +45,8 @@ export interface RemotePolling extends RemotePolls {
   readonly reportNodeFault: (node: UpstreamNode, why: NodeRemoval | undefined) => void;
   /** Returns the call budget of a node that has limits. `place` is the index of the node in the configuration. */
   readonly budgetOf: (limits: NodeLimits, place: number) => Budget;
+  /** Returns the slots for traces at a node, which all processes share. */
+  readonly traceSlotsOf: (place: number) => Slots;
   /** Sends a transaction that a node accepted to all processes. Resolves when they have it. */
   readonly shareAccepted: (transaction: AcceptedTransaction) => Promise<void>;
 }
@@ -77,7 +78,6 @@ export async function startNetwork(
       nodeWaitMs: options.nodeWaitMs,
       chain: options.chain,
       finality: options.finality,
-      processes: options.processes,
       traceLimits: options.traceLimits,
     },
     {
@@ -85,6 +85,7 @@ export async function startNetwork(
       polled: () => keeper.polled(pool),
       remotePolls: remotePolling,
       budgetOf: remotePolling?.budgetOf,
+      traceSlotsOf: remotePolling?.traceSlotsOf,
     },
   );
   pool.onHead(() => cache.headChanged());

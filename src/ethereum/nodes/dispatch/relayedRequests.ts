@@ -31,8 +31,6 @@ export interface RelayedRequestsDependencies {
   /** Maximum time for which a call waits for a node's budget. */
   readonly budgetWaitMs: number;
   readonly observer: PoolObserver;
-  /** Maximum traces of this process that run at one node at the same time. */
-  readonly tracesPerNode: number;
   refresh(node: UpstreamNode): Promise<void>;
 }
 

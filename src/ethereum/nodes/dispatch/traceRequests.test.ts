@@ -12,7 +12,6 @@ const B = { address: '192.0.2.2' };
 const TIMEOUT_MS = 1_000;
 const TRANSACTIONS = 3;
 const GOOD = '"good"';
-const FULL_SLOTS = 4;
 
 /** A trace that a node executes. */
 class RunningTrace implements PendingResponse {
@@ -62,7 +61,6 @@ function tracing(count: number) {
   const nodes = clients.map((client, i) => new UpstreamNode(`node-${i + 1}`, client));
   const blamed: string[] = [];
   const requests = new TraceRequests({
-    tracesPerNode: FULL_SLOTS,
     observer: { answered: () => undefined },
     upstreams: {
       choose: ({ tried }) => nodes.find((node) => !tried.has(node)),

@@ -1,5 +1,5 @@
 import { inBackground } from '../../../platform/background/index.ts';
-import { Budget, type BudgetClient, Slots } from '../../../platform/budgets/index.ts';
+import { Budget, type BudgetClient } from '../../../platform/budgets/index.ts';
 import type { Span } from '../../../platform/spans/index.ts';
 import { callSpan } from '../client/callSpan.ts';
 import { neverSent, notSent } from '../client/connectionError.ts';
@@ -15,10 +15,6 @@ import type { PoolObserver } from '../pool/poolObserver.ts';
 import type { UpstreamNode } from '../pool/upstreamNode.ts';
 import type { Upstreams } from '../pool/upstreams.ts';
 
-/** Maximum traces that run at one node at the same time. Each uses one processor of the node. */
-export const MAX_TRACES_PER_NODE = 4;
-/** Maximum traces of one client that run at one node at the same time. */
-const MAX_TRACES_PER_CLIENT = 2;
 /** Maximum traces of a network that wait for a node: of all clients, and of one client. */
 const WAITING = { total: 1_024, perClient: 64 };
 /** Maximum number of nodes that trace for one request. */
@@ -73,7 +69,6 @@ export class SlowTraceError extends NodeError {
 export interface TraceRequestsDependencies {
   readonly upstreams: Pick<Upstreams, 'choose' | 'failedRequest' | 'blameNode'>;
   readonly observer: Pick<PoolObserver, 'answered'>;
-  readonly tracesPerNode: number;
 }
 
 interface Attempt {
@@ -90,7 +85,8 @@ interface Attempt {
  */
 export class TraceRequests {
   readonly #dependencies: TraceRequestsDependencies;
-  readonly #slots = new Map<UpstreamNode, Slots>();
+  /** Nodes that were asked before. */
+  readonly #nodes = new Set<UpstreamNode>();
   readonly #waiting = new Budget(WAITING);
 
   constructor(dependencies: TraceRequestsDependencies) {
@@ -135,20 +131,11 @@ export class TraceRequests {
     const { upstreams } = this.#dependencies;
     const urgency = tried.size > 0 ? 'retry' : 'firstTry';
     const busy = new Set(tried);
-    for (const [node, slots] of this.#slots) if (!slots.isFreeFor(client)) busy.add(node);
+    for (const node of this.#nodes) if (!node.traceSlots.isFreeFor(client)) busy.add(node);
     return (
       upstreams.choose({ tried: busy, needsBlock }, urgency) ??
       upstreams.choose({ tried, needsBlock }, urgency)
     );
-  }
-
-  #slotsOf(node: UpstreamNode): Slots {
-    const known = this.#slots.get(node);
-    if (known !== undefined) return known;
-    const total = this.#dependencies.tracesPerNode;
-    const slots = new Slots({ total, perClient: Math.min(MAX_TRACES_PER_CLIENT, total) });
-    this.#slots.set(node, slots);
-    return slots;
   }
 
   /** Resolves with a function that ends the use of a slot of the node. Rejects with TraceSlotsError. */
@@ -162,7 +149,8 @@ export class TraceRequests {
         this.#waiting.release(client, 1);
       };
       let isWaiting = true;
-      const end = this.#slotsOf(node).take(client, (endSlot) => {
+      this.#nodes.add(node);
+      const end = node.traceSlots.take(client, (endSlot) => {
         isWaiting = false;
         stopWaiting();
         resolve(endSlot);

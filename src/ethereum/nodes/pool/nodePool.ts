@@ -1,11 +1,11 @@
 import { inBackground } from '../../../platform/background/index.ts';
+import type { Slots } from '../../../platform/budgets/index.ts';
 import type { ChainIdentity } from '../../traces/index.ts';
 import { type Budget, NodeBudget, type NodeLimits } from '../client/nodeBudget.ts';
 import { type CallOptions, NodeClient } from '../client/nodeClient.ts';
 import { asNodeError, NodeError } from '../client/nodeError.ts';
 import type { HedgedResponse, UpstreamRequest } from '../client/upstreamRequest.ts';
 import { RelayedRequests } from '../dispatch/relayedRequests.ts';
-import { MAX_TRACES_PER_NODE } from '../dispatch/traceRequests.ts';
 import type { TraceLimits } from '../largeResponses/traceLimits.ts';
 import type { NodeTraces } from '../tracing/nodeTraces.ts';
 import { ChainCheck, OtherChainError } from './chainCheck.ts';
@@ -32,8 +32,6 @@ export interface PoolOptions {
   readonly pollIntervalMs: number;
   /** Time for which a request waits for a node to recover if all are unhealthy. Default: 0. */
   readonly nodeWaitMs?: number;
-  /** Number of processes that relay to the nodes, and share their slots for traces. Default: 1. */
-  readonly processes?: number | undefined;
   /** Chain that all nodes must be on. Default: the chain of the first node that responds. */
   readonly chain?: ChainIdentity | undefined;
   /** Rule that decides which blocks are final. Default: the result of `defaultFinality` for the chain. */
@@ -58,6 +56,8 @@ export interface PoolDependencies {
   readonly remotePolls?: RemotePolls | undefined;
   /** Creates the budget of a node; `place` is the node's index in the configuration. Default: a NodeBudget. */
   readonly budgetOf?: ((limits: NodeLimits, place: number) => Budget) | undefined;
+  /** Creates the slots for traces at a node. Default: slots that no other process uses. */
+  readonly traceSlotsOf?: ((place: number) => Slots) | undefined;
   /** Creates the client of a node. Default: an HTTP client. */
   readonly connect?: (node: NodeOptions, budget: Budget | undefined) => NodeClient;
 }
@@ -83,7 +83,7 @@ export class NodePool {
   readonly #stateListeners: Array<() => void> = [];
 
   constructor(options: PoolOptions, dependencies: PoolDependencies) {
-    const { observer, polled, remotePolls, budgetOf, connect } = dependencies;
+    const { observer, polled, remotePolls, budgetOf, traceSlotsOf, connect } = dependencies;
     const { pollIntervalMs, nodeWaitMs = 0, chain, finality, traceLimits } = options;
     const clientOf = connect ?? (({ url }, budget) => new NodeClient(url, budget));
     this.#observer = observer;
@@ -95,6 +95,7 @@ export class NodePool {
       const node: UpstreamNode = new UpstreamNode(`node-${i + 1}`, client, {
         onMethodFound: (method, remarks) => observer.traceMethodFound(node, method, remarks),
         limits: traceLimits,
+        traceSlots: traceSlotsOf?.(i),
       });
       return node;
     });
@@ -121,7 +122,6 @@ export class NodePool {
       choice: this.#choice,
       wait: this.#wait,
       budgetWaitMs: nodeWaitMs,
-      tracesPerNode: Math.max(1, Math.floor(MAX_TRACES_PER_NODE / (options.processes ?? 1))),
       observer,
       refresh: (node) => this.refresh(node),
     });

@@ -1,3 +1,4 @@
+import { Slots } from '../../../platform/budgets/index.ts';
 import { neverSent } from '../client/connectionError.ts';
 import type { NodeClient } from '../client/nodeClient.ts';
 import { NodeBusyError, type NodeError } from '../client/nodeError.ts';
@@ -20,6 +21,13 @@ const QUARANTINE_MS = 600_000;
 /** Minimum time out of rotation, by health, if another process removed the node: its report contains no duration. */
 const PAUSES_MS: Partial<Record<Health, number>> = { quarantined: QUARANTINE_MS, busy: 1_000 };
 const FIRST_LATENCY_MS = 50;
+/** Maximum traces that run at one node at the same time. Each uses one processor of the node. */
+export const TRACE_SLOTS = { total: 4, perClient: 2 };
+
+interface UpstreamNodeOptions extends NodeTracesOptions {
+  /** Slots for traces that clients request. Default: slots that no other process uses. */
+  readonly traceSlots?: Slots | undefined;
+}
 
 /** One upstream node, with what is known of it: its client, chain, heads, health and traces. */
 export class UpstreamNode {
@@ -27,6 +35,7 @@ export class UpstreamNode {
   readonly name: string;
   readonly client: NodeClient;
   readonly traces: NodeTraces;
+  readonly traceSlots: Slots;
   heads: NodeHeads | undefined;
   /** True if the node answered the last poll. Then `heads` is current. */
   lastPollSucceeded = false;
@@ -45,10 +54,11 @@ export class UpstreamNode {
   #failures = 0;
   #pausedUntilMs = 0;
 
-  constructor(name: string, client: NodeClient, traces?: NodeTracesOptions) {
+  constructor(name: string, client: NodeClient, options: UpstreamNodeOptions = {}) {
     this.name = name;
     this.client = client;
-    this.traces = new NodeTraces(this.client, traces);
+    this.traces = new NodeTraces(this.client, options);
+    this.traceSlots = options.traceSlots ?? new Slots(TRACE_SLOTS);
   }
 
   /** Moving average of the response time, over about the last twenty requests. */
