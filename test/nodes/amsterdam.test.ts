@@ -27,6 +27,13 @@ const fresh = (number: number) => `0xf2e5${number.toString(16).padStart(36, '0')
 const zeros = (bytes: number) => `0x${'00'.repeat(bytes)}` as Data; // whole bytes
 const from = DIRECTOR;
 
+const [, warm, cold] = SENDERS;
+/** Delegations to accounts without code. */
+const DELEGATIONS: readonly Transaction[] = [
+  { account: warm, code: precompile(4) },
+  { account: cold, code: fresh(9) },
+].map((delegation) => ({ about: 'a delegation', from, to: from.address, type: 'eip7702', delegation }));
+
 /** Transactions that run no code, or fail before they do, with the gas of their root frames. */
 const WITHOUT_STEPS: readonly (Transaction & { readonly rootGas: number })[] = [
   { about: 'a transfer', from, to: SENDERS[0].address, value: 1n, gas: 300_000, rootGas: 279_000 },
@@ -39,6 +46,22 @@ const WITHOUT_STEPS: readonly (Transaction & { readonly rootGas: number })[] = [
   { about: 'an empty creation', from, gas: 300_000, rootGas: 300_000 - 24_000 - NEW_ACCOUNT },
   { about: 'a precompiled contract', from, to: precompile(3), gas: 300_000, rootGas: 285_000 },
   { about: 'data at the floor', from, to: precompile(4), data: zeros(900), gas: 300_000, rootGas: 281_400 },
+  {
+    ...{
+      about: 'data at the floor, for a delegation to a warm account without code',
+      from,
+      to: warm.address,
+    },
+    ...{ data: zeros(900), gas: 300_000, rootGas: 281_400 - 100 },
+  },
+  {
+    ...{
+      about: 'data at the floor, for a delegation to a cold account without code',
+      from,
+      to: cold.address,
+    },
+    ...{ data: zeros(900), gas: 300_000, rootGas: 281_400 - 3_000 },
+  },
 ];
 
 const WITH_STEPS: readonly Transaction[] = [
@@ -89,7 +112,7 @@ describe.skipIf(binary === undefined)(`geth since Amsterdam${binary ? '' : ` (${
     const random = createRandom(7);
     const nonces: Nonces = new Map([...SENDERS, DELEGATOR, DIRECTOR].map(({ address }) => [address, 0]));
     const trees = Array.from({ length: sizeInSearch(20, { ordinary: 8 }) }, () => randomTransactions(random));
-    for (const transaction of [...WITHOUT_STEPS, ...WITH_STEPS, ...trees.flat()]) {
+    for (const transaction of [...DELEGATIONS, ...WITHOUT_STEPS, ...WITH_STEPS, ...trees.flat()]) {
       const hash = await node.call<string>('eth_sendRawTransaction', sign(transaction, CHAIN_ID, nonces));
       await mined(node, hash);
       hashes.set(hash, transaction);

@@ -13,8 +13,9 @@ import {
   parseTransactions,
   TraceFormatError,
   type TraceMethod,
+  transactionsAtFloor,
 } from '../../traces/convert/index.ts';
-import type { BlockHeader, ChainIdentity, Data, Hash } from '../../traces/index.ts';
+import type { Address, BlockHeader, ChainIdentity, Data, Hash } from '../../traces/index.ts';
 import type { CallOptions, NodeCalls, NodeClient } from '../client/nodeClient.ts';
 import { CallError, NodeError } from '../client/nodeError.ts';
 import { METHOD_NOT_FOUND, type NodeCall, resultOf } from '../client/rpcResponse.ts';
@@ -39,6 +40,9 @@ export interface NodeTracesOptions {
 
 /** JSON-RPC error codes by which a node or provider says that it does not offer the step logger. */
 const STEPS_REFUSED: readonly number[] = [METHOD_NOT_FOUND, -32_602];
+
+/** Number of codes of accounts that one batch requests. A code has at most 64 KB as text. */
+const CODES_PER_BATCH = 20;
 
 /** All trace methods, the most exact one first. */
 const TRACE_METHODS: readonly TraceMethod[] = ['trace_block', 'callTracer', 'flatCallTracer'];
@@ -245,7 +249,8 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
     if (isEmpty) return this.#converted(node, { header, block, traces: [] }, method);
     const traces = await this.#tracedBy(node, { header, block }, method);
     const firstSteps = await this.#firstSteps(node, header);
-    return this.#converted(node, { header, block, traces, firstSteps }, method);
+    const recipientCodes = await this.#recipientCodes(node, { header, block, firstSteps });
+    return this.#converted(node, { header, block, traces, firstSteps, recipientCodes }, method);
   }
 
   async #converted(
@@ -308,6 +313,27 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
     const response = await traceByTracer(node, place, { tracing, options: this.#large(number) });
     const isRefused = 'error' in response && STEPS_REFUSED.includes(response.error.code);
     return isRefused ? undefined : resultOf('the step logger', response);
+  }
+
+  /** Returns the code of recipients that the gas of root frames depends on, after the parent block. */
+  async #recipientCodes(
+    node: NodeCalls,
+    { header, block, firstSteps }: Pick<BlockAnswers, 'header' | 'block' | 'firstSteps'>,
+  ): Promise<BlockAnswers['recipientCodes']> {
+    if (firstSteps === undefined) return undefined;
+    const rules = await this.#rules.withForks();
+    const atFloor = this.#checked(() =>
+      transactionsAtFloor({ header, transactions: parseTransactions(block), firstSteps }, rules),
+    );
+    const recipients = [...new Set(atFloor.flatMap(({ to }) => to ?? []))];
+    const codes = new Map<Address, unknown>();
+    for (let at = 0; at < recipients.length; at += CODES_PER_BATCH) {
+      const some = recipients.slice(at, at + CODES_PER_BATCH);
+      const parent = { blockHash: header.parentHash };
+      const answers = await node.batch(some.map((to): NodeCall => ['eth_getCode', to, parent]));
+      for (const [i, to] of some.entries()) codes.set(to, resultOf('eth_getCode', answers[i]));
+    }
+    return codes;
   }
 
   #byTransaction(node: NodeCalls, blockNumber: number, calls: readonly NodeCall[]): Promise<unknown[]> {

@@ -1,4 +1,4 @@
-import type { Trace } from '../index.ts';
+import type { Address, Trace } from '../index.ts';
 import { blockRulesAt } from './chains/blockRules.ts';
 import type { ChainRules } from './chains/chainRules.ts';
 import { blockRewards } from './check/blockRewards.ts';
@@ -26,6 +26,8 @@ export interface BlockAnswers {
    * is not exact since Amsterdam.
    */
   readonly firstSteps?: unknown;
+  /** Code of the recipients of `transactionsAtFloor` after the parent block. Without it, their `gas` is not exact. */
+  readonly recipientCodes?: ReadonlyMap<Address, unknown> | undefined;
 }
 
 export interface ConvertedBlock {
@@ -67,12 +69,12 @@ interface Conversion {
 }
 
 function framesOf(
-  { header, traces, firstSteps }: BlockAnswers,
+  { header, traces, firstSteps, recipientCodes }: BlockAnswers,
   { method, transactions, rules }: Conversion,
 ): Trace[] {
-  if (method === 'callTracer') return fromCallTracer({ header, transactions, firstSteps }, traces, rules);
-  if (method === 'flatCallTracer')
-    return fromFlatCallTracer({ header, transactions, firstSteps }, traces, rules);
+  const block = { header, transactions, firstSteps, recipientCodes };
+  if (method === 'callTracer') return fromCallTracer(block, traces, rules);
+  if (method === 'flatCallTracer') return fromFlatCallTracer(block, traces, rules);
   return parseTraceBlock(traces, blockRulesAt(rules, header));
 }
 

@@ -19,6 +19,7 @@ export {
   type TraceMethodChoice,
 } from './chooseTraceMethod.ts';
 export { type BlockAnswers, convertBlock } from './convertBlock.ts';
+export { transactionsAtFloor } from './geth/delegationGas.ts';
 export { FIRST_STEP } from './geth/firstSteps.ts';
 export { fromCallTracer } from './geth/fromCallTracer.ts';
 export { fromFlatCallTracer } from './geth/fromFlatCallTracer.ts';

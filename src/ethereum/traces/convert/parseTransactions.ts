@@ -14,7 +14,8 @@ export interface BlockTransaction {
   /** Gas limit set by the sender. */
   readonly gas: bigint;
   readonly input: Data;
-  readonly accessListAddresses: number;
+  /** Addresses of the access list. */
+  readonly accessList: readonly Address[];
   readonly accessListKeys: number;
   readonly authorizations: number;
 }
@@ -25,6 +26,8 @@ export interface FullBlock {
   readonly transactions: readonly BlockTransaction[];
   /** Result of the step logger for the block. */
   readonly firstSteps?: unknown;
+  /** Code of recipients after the parent block, as the node returned it. */
+  readonly recipientCodes?: ReadonlyMap<Address, unknown> | undefined;
 }
 
 /** Limits each list in a block or transaction to a million entries, which exceed the gas limit of every block. */
@@ -58,7 +61,7 @@ function parseTransaction(value: unknown, place: ParseContext): BlockTransaction
     value: readQuantity(members['value'] ?? '0x0', place, 'value'),
     gas: BigInt(readQuantity(members['gas'], place, 'gas')),
     input: readData(members['input'] ?? members['data'], place, 'input'),
-    accessListAddresses: accessList.length,
+    accessList: accessList.map((entry) => readAddress(entry['address'], place, 'accessList.address')),
     accessListKeys: keys.reduce((sum, count) => sum + count, 0),
     authorizations: asList(members['authorizationList'] ?? [], place, 'authorizationList').length,
   };

@@ -24,7 +24,7 @@ export function floorGas(transaction: BlockTransaction, fork: Fork): bigint | un
   if (!isForkActive('prague', fork)) return undefined;
   const { zeros, others } = countBytes(transaction.input);
   if (!isForkActive('amsterdam', fork)) return BigInt(21_000 + 10 * (zeros + 4 * others));
-  const listed = 20 * transaction.accessListAddresses + 32 * transaction.accessListKeys;
+  const listed = 20 * transaction.accessList.length + 32 * transaction.accessListKeys;
   return BigInt(baseGas(transaction, fork) + 64 * (zeros + others + listed));
 }
 
@@ -38,10 +38,10 @@ function baseGas(transaction: BlockTransaction, fork: Fork): number {
 }
 
 function listGas(transaction: BlockTransaction, fork: Fork): number {
-  const { accessListAddresses, accessListKeys, authorizations } = transaction;
+  const { accessList, accessListKeys, authorizations } = transaction;
   return isForkActive('amsterdam', fork)
-    ? (2_900 + 20 * 64) * accessListAddresses + (2_000 + 32 * 64) * accessListKeys + 7_816 * authorizations
-    : 2_400 * accessListAddresses + 1_900 * accessListKeys + 25_000 * authorizations;
+    ? (2_900 + 20 * 64) * accessList.length + (2_000 + 32 * 64) * accessListKeys + 7_816 * authorizations
+    : 2_400 * accessList.length + 1_900 * accessListKeys + 25_000 * authorizations;
 }
 
 function countBytes(data: Data): { zeros: number; others: number } {

@@ -4,6 +4,7 @@ import type { ChainRules } from '../chains/chainRules.ts';
 import { checkRoots } from '../check/checkRoots.ts';
 import { quantity } from '../json/quantity.ts';
 import type { FullBlock } from '../parseTransactions.ts';
+import { delegationGasOf } from './delegationGas.ts';
 import { readFirstSteps } from './firstSteps.ts';
 import type { TracedTransactions } from './gethResult.ts';
 import { namePrecompileFailures } from './namePrecompileFailures.ts';
@@ -24,7 +25,8 @@ export function parityFrames(block: FullBlock, traced: TracedTransactions, rules
   checkRoots(block.header.number, traced, rules);
   restoreDestroyed(frames);
   namePrecompileFailures(frames, ofBlock.precompiles);
-  correctRoots(traced, { rules, ofBlock, firstSteps: readFirstSteps(block, rules) });
+  const [firstSteps, delegationGas] = [readFirstSteps(block, rules), delegationGasOf(block, rules)];
+  correctRoots(traced, { rules, ofBlock, firstSteps, delegationGas });
   return removeFrames(frames, (frame) => isPrecheckFailure(frame) || ranPrecompile(frame, ofBlock));
 }
 
@@ -32,12 +34,13 @@ interface Correction {
   readonly rules: ChainRules;
   readonly ofBlock: BlockRules;
   readonly firstSteps: ReturnType<typeof readFirstSteps>;
+  readonly delegationGas: ReturnType<typeof delegationGasOf>;
 }
 
 /** Replaces the root frame of each transaction by a copy with the gas of the execution. */
 function correctRoots(
   { frames, transactions, gasUsed }: TracedTransactions,
-  { rules, ofBlock, firstSteps }: Correction,
+  { rules, ofBlock, firstSteps, delegationGas }: Correction,
 ): void {
   let position = transactions.length - 1;
   let children = 0n;
@@ -58,7 +61,8 @@ function correctRoots(
       (root.type === 'call' || root.type === 'create')
     ) {
       const firstStep = firstSteps?.[root.transactionPosition ?? -1];
-      const corrected = rootGasOf({ transaction, root, spent, children, firstStep }, ofBlock);
+      const gas = { spent, children, firstStep, delegation: delegationGas.get(transaction.hash) };
+      const corrected = rootGasOf({ transaction, root, ...gas }, ofBlock);
       frames[i] = withGas(root, quantity(corrected.gas), quantity(corrected.gasUsed));
     }
     position--;

@@ -21,6 +21,8 @@ export interface TracedTransaction {
   readonly children: bigint;
   /** Gas before the first step; null if no code ran, undefined if unknown. */
   readonly firstStep: bigint | null | undefined;
+  /** Gas for a delegation of the recipient, if the gas floor may hide it. */
+  readonly delegation?: bigint | undefined;
 }
 
 interface RootGas {
@@ -62,7 +64,7 @@ interface InitialGasRules {
 }
 
 function initialGas(
-  { transaction, root, spent, firstStep }: TracedTransaction,
+  { transaction, root, spent, firstStep, delegation }: TracedTransaction,
   { intrinsic, isAmsterdam, rules }: InitialGasRules,
 ): bigint {
   const limit = transaction.gas;
@@ -72,7 +74,7 @@ function initialGas(
   const uncharged = forExecution - intrinsic;
   // A transaction that fails without a step could not pay a charge, or a precompiled contract failed.
   if (firstStep === undefined || root.error !== undefined) return uncharged;
-  const charged = chargedBefore({ transaction, spent, intrinsic, rules });
+  const charged = chargedBefore({ transaction, spent, delegation, intrinsic, rules });
   const forState = limit - forExecution;
   if (charged < NEW_ACCOUNT_GAS) return uncharged - charged;
   return charged > forState ? uncharged - (charged - forState) : uncharged;
@@ -82,11 +84,13 @@ function initialGas(
 function chargedBefore({
   transaction,
   spent,
+  delegation = 0n,
   intrinsic,
   rules,
-}: Pick<TracedTransaction, 'transaction' | 'spent'> & Omit<InitialGasRules, 'isAmsterdam'>): bigint {
+}: Pick<TracedTransaction, 'transaction' | 'spent' | 'delegation'> &
+  Omit<InitialGasRules, 'isAmsterdam'>): bigint {
   const floor = floorGas(transaction, rules.fork) ?? 0n;
-  const charged = spent > floor ? spent - intrinsic : 0n;
+  const charged = spent > floor ? spent - intrinsic : delegation;
   if (transaction.to === null || !rules.precompiles.has(transaction.to)) return charged;
   // The other gas was used by the precompiled contract.
   return transaction.value !== ZERO && charged >= NEW_ACCOUNT_GAS ? NEW_ACCOUNT_GAS : 0n;
