@@ -7,5 +7,5 @@ export {
   type BudgetLimits,
   type Excess,
 } from './budget.ts';
-export { RemoteSlots, type RequestSlot } from './remoteSlots.ts';
+export { RemoteSlots } from './remoteSlots.ts';
 export { Slots } from './slots.ts';

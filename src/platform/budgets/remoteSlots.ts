@@ -2,7 +2,7 @@ import type { BudgetClient, BudgetLimits } from './budget.ts';
 import { Slots } from './slots.ts';
 
 /** Requests a slot from the process that owns the slots. `end` must be called once, even before `isFree` resolves. */
-export type RequestSlot = (client: BudgetClient) => {
+type RequestSlot = (client: BudgetClient) => {
   readonly isFree: Promise<unknown>;
   readonly end: () => void;
 };
