@@ -18,7 +18,6 @@ export { writeHex } from './chunk/byteWriter.ts';
 export { dataChunksOf, refersToData } from './chunk/dataChunks.ts';
 export { CHUNK_HEAD_BYTES, chunkOf, TRACE_TYPES, TRACES_PER_CHUNK } from './chunk/format.ts';
 export { transactionPositionOf } from './chunk/framePosition.ts';
-export { type InternalFrame, internalFrameAt } from './chunk/internalFrame.ts';
 export {
   HEADROOM_BYTES,
   JsonWriter,
