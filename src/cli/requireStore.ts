@@ -8,6 +8,6 @@ export function requireStore(dataDir: string, store: 'rules' | 'gateway'): void 
   const what = store === 'rules' ? 'rules and tokens' : 'keys of a gateway';
   throw new OperatorError(
     `${resolve(dataDir)} contains no ${what}; nothing was changed. Set the data folder of the server with --data-dir or ` +
-      'FLOODGATE_DATA_DIR, or use the API of a running server with --url',
+      'FLOODGATE_DATA_DIR, or use the API of a running server with --url or `floodgate login`',
   );
 }

@@ -127,27 +127,56 @@ it('a file that others can read, or that is damaged, is rejected', async () => {
   expect(existsSync(file)).toBe(false);
 });
 
-it('tokens, keys and the audit are managed over the API with --url', async () => {
+it('tokens and the audit are managed over the API after a login', async () => {
   const token = await tokenFor(['acme'], ['dns_protection:write', 'dns_protection:audit', 'tokens:write']);
   await run(`login --url ${server.baseUrl}`, { stdin: token });
-  const created = await run(
-    `token create --url ${server.baseUrl} --account acme --permission read --label child --json`,
-  );
+  const created = await run('token create --account acme --permission read --label child --json');
+  expect(created).toMatchObject({ status: 0, stderr: '' });
   const { id, token: secret } = JSON.parse(created.stdout);
   expect(secret).toMatch(/^fg_/);
-  const list = await run(`token list --url ${server.baseUrl} --json`);
-  expect(list.stdout).toContain(`"id":"${id}"`);
-  expect(await run(`token revoke ${id} --url ${server.baseUrl}`)).toMatchObject({
-    status: 0,
-    stdout: `${id} revoked\n`,
-  });
-  const audit = await run(`audit --url ${server.baseUrl} --account acme`);
+  expect((await run('token list --json')).stdout).toContain(`"id":"${id}"`);
+  expect(await run(`token revoke ${id}`)).toMatchObject({ status: 0, stdout: `${id} revoked\n` });
+  const audit = await run('audit --account acme');
   expect(audit).toMatchObject({ status: 0, stdout: expect.stringContaining('WHEN (UTC)') });
   expect(audit.stdout).toMatch(new RegExp(`token\\.revoke +${id} +child`));
   expect((await run(`audit --url ${server.baseUrl}`)).stdout).toBe(audit.stdout);
   // The start of an id would match no entry.
   expect((await run('audit --rule 31c70c65')).status).toBe(64);
-  expect((await run(`token list --url ${server.baseUrl} --data-dir x`)).status).toBe(64);
+  expect(await run('key list')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining(`${server.baseUrl} has no gateway`),
+  });
+});
+
+it('flags select the API or the data folder, then variables, then the login', async () => {
+  const token = await tokenFor(['acme'], ['tokens:read']);
+  await run(`login --url ${server.baseUrl}`, { stdin: token });
+  const ids = async (words: string, env: Run['env'] = {}) => {
+    const { status, stdout, stderr } = await run(`token list --json ${words}`.trim(), { env });
+    expect(status, stderr).toBe(0);
+    return { count: stdout.split('\n').length - 1, stderr };
+  };
+  const overApi = (await ids('')).count;
+  expect(overApi).toBeGreaterThan(0);
+  // No token was created in the data folder of the other server.
+  const data = { FLOODGATE_DATA_DIR: other.dataDir };
+  expect(await ids(`--data-dir ${other.dataDir}`)).toEqual({ count: 0, stderr: '' });
+  expect(await ids('', data)).toEqual({
+    count: 0,
+    stderr: `Using the data folder ${other.dataDir} (FLOODGATE_DATA_DIR), not the API at ${server.baseUrl} (floodgate login).\n`,
+  });
+  const both = await ids('', { ...data, FLOODGATE_URL: server.baseUrl });
+  expect(both).toEqual({
+    count: overApi,
+    stderr: `Using the API at ${server.baseUrl} (FLOODGATE_URL), not the data folder ${other.dataDir}.\n`,
+  });
+  expect(await ids(`--url ${server.baseUrl}`, data)).toEqual({ count: overApi, stderr: '' });
+  expect(await ids(`--data-dir ${other.dataDir}`, { FLOODGATE_URL: server.baseUrl })).toEqual({
+    count: 0,
+    stderr: '',
+  });
+  const conflict = await run(`token list --url ${server.baseUrl} --data-dir x`);
+  expect(conflict).toMatchObject({ status: 64, stderr: expect.stringContaining('--data-dir') });
 });
 
 it.skipIf(!isTerminalAvailable)('a terminal is asked for the token, which it does not show', async () => {

@@ -10,8 +10,8 @@ import {
   zonePolicyChanges,
 } from '../../rules/index.ts';
 import { print } from '../output/print.ts';
-import { addApiFlags, OperatorApi } from './access/overApi.ts';
-import { addRulesStoreFlags, withStorage } from './access/tokenStorage.ts';
+import { addAccessFlags, OperatorApi } from './access/overApi.ts';
+import { withStorage } from './access/tokenStorage.ts';
 import { readMoment } from './access/tokenTime.ts';
 import { readAccountId, readRuleId } from './idArguments.ts';
 import { formatTable } from './rules/rulesTable.ts';
@@ -35,11 +35,11 @@ export function registerAudit(program: Command): void {
   const audit = program
     .command('audit')
     .description(
-      'show changes of rules, access lists, zone policies, tokens and (with --url) API keys, and forgotten zones: time, actor, source address, old and new values',
+      'show changes of rules, access lists, zone policies, tokens and (over the API) API keys, and forgotten zones: time, actor, source address, old and new values',
     )
     .option(
       '--account <id>',
-      'only rules, lists and zone policies of this account; with --url: default as in `floodgate rules`',
+      'only rules, lists and zone policies of this account; over the API: default as in `floodgate rules`',
       readAccountId,
     )
     .option('--rule <id>', 'only this rule', readRuleId)
@@ -52,7 +52,7 @@ export function registerAudit(program: Command): void {
     .option('--all', 'all entries')
     .option('--json', 'print one complete JSON object per line')
     .action(showAudit);
-  addApiFlags(addRulesStoreFlags(audit));
+  addAccessFlags(audit);
 }
 
 async function showAudit(options: AuditOptions, command: Command): Promise<void> {
@@ -103,7 +103,7 @@ async function showApiAudit(api: OperatorApi, { filter, limit, isJson }: Shown):
   const entries: Entry[] = [];
   for (;;) {
     const page = await api.get<readonly object[]>(
-      `/accounts/${account}/network/advanced_dns_protection/configs/dns_protection/audit?${query}`,
+      `/accounts/${encodeURIComponent(account)}/network/advanced_dns_protection/configs/dns_protection/audit?${query}`,
     );
     entries.push(...page.result.map((entry) => ({ before: null, after: null, ...entry }) as Entry));
     if (page.cursor === undefined || entries.length >= limit) break;

@@ -16,16 +16,19 @@ import {
   TooManyKeys,
 } from '../../../ethereum/gateway/index.ts';
 import { openGatewayStorage } from '../../../ethereum/store/lmdb/gateway/index.ts';
+import { ApiFailure } from '../../../rules/client/index.ts';
 import { formatTimestamp, wallClock } from '../../../rules/index.ts';
 import { readConfig } from '../../configFlags.ts';
 import { OperatorError } from '../../operatorError.ts';
 import { print } from '../../output/print.ts';
 import { requireStore } from '../../requireStore.ts';
 import { printable } from '../rules/rulesTable.ts';
-import { addApiFlags, OperatorApi } from './overApi.ts';
-import { addRulesStoreFlags, commandActor, withStorage } from './tokenStorage.ts';
+import { addAccessFlags, OperatorApi } from './overApi.ts';
+import { commandActor, withStorage } from './tokenStorage.ts';
 import { readMoment } from './tokenTime.ts';
 
+/** Path of the keys in the API. */
+const KEYS = '/gateway/keys';
 const ID_LENGTH = 8;
 const MAX_NAME_LENGTH = 64;
 const MAX_RATE_PER_SECOND = 1_000_000;
@@ -37,7 +40,7 @@ export function registerKey(program: Command): void {
     .description('manage API keys of the gateway; if at least one key exists, every request needs a key');
 
   const create = group.command('create').description('create a key and print it; it cannot be shown again');
-  addApiFlags(addRulesStoreFlags(create))
+  addAccessFlags(create)
     .requiredOption('--name <name>', `name of the key (1 to ${MAX_NAME_LENGTH} characters)`)
     .option('--rate <calls>', 'maximum calls per second (default: no limit)')
     .option('--methods <methods>', 'allowed methods, separated by commas (default: all)')
@@ -47,8 +50,8 @@ export function registerKey(program: Command): void {
     )
     .option('--expires <when>', 'expiry: a duration (90d, 12h) or a date (2027-01-31); default: never')
     .action(async (flags: KeyFlags) => {
-      const key = newKey(flags, [...SERVED_METHODS, SUBSCRIBE, ...readConfig(create).gateway.extraMethods]);
       const api = OperatorApi.of(create);
+      const key = newKey(flags, api === undefined ? servedMethods(create) : undefined);
       const { id, value: secret } = api ? await createOverApi(api, key) : await createInStore(create, key);
       process.stdout.write(
         `${secret}\n\nKey ${id} (${key.name}) was created. It cannot be shown again: keep it safe.\n` +
@@ -60,10 +63,10 @@ export function registerKey(program: Command): void {
     .command('list')
     .description('list all keys, including revoked ones')
     .option('--json', 'print one JSON object per line');
-  addApiFlags(addRulesStoreFlags(list)).action(async ({ json }: { json?: boolean }) => {
+  addAccessFlags(list).action(async ({ json }: { json?: boolean }) => {
     const api = OperatorApi.of(list);
     const keys = api
-      ? (await api.list<ApiKeyView>('/gateway/keys')).map(shownApiKey)
+      ? (await ofGateway(api, () => api.list<ApiKeyView>(KEYS))).map(shownApiKey)
       : (await withKeys(list, async (store) => store.list())).map(shownKey);
     if (json) {
       for (const key of keys) await print(JSON.stringify(key));
@@ -81,10 +84,10 @@ export function registerKey(program: Command): void {
     .command('revoke')
     .description('revoke a key by its id')
     .argument('<id>', 'id from `floodgate key list`', readKeyId);
-  addApiFlags(addRulesStoreFlags(revoke)).action(async (id: string) => {
+  addAccessFlags(revoke).action(async (id: string) => {
     const api = OperatorApi.of(revoke);
     if (api !== undefined) {
-      const { name } = (await api.delete<ApiKeyView>(`/gateway/keys/${id}`)).result;
+      const { name } = (await ofGateway(api, () => api.delete<ApiKeyView>(`${KEYS}/${id}`))).result;
       process.stdout.write(`Key ${id} (${printable(name)}) is revoked.\n`);
       return;
     }
@@ -127,7 +130,13 @@ async function addKey(keys: KeyStore, secret: string, key: ApiKey): Promise<void
   }
 }
 
-function newKey({ name, rate, methods, limits, expires }: KeyFlags, served: readonly string[]): ApiKey {
+const servedMethods = (command: Command): string[] => [
+  ...[...SERVED_METHODS, SUBSCRIBE],
+  ...readConfig(command).gateway.extraMethods,
+];
+
+/** Returns a new key. Without `served`, the server checks the methods. */
+function newKey({ name, rate, methods, limits, expires }: KeyFlags, served?: readonly string[]): ApiKey {
   if (name.trim() === '' || name.length > MAX_NAME_LENGTH)
     throw new ConfigError(`--name is ${JSON.stringify(name)}; allowed: 1 to ${MAX_NAME_LENGTH} characters`);
   const ratePerSecond = rate === undefined ? undefined : Number(rate);
@@ -139,8 +148,8 @@ function newKey({ name, rate, methods, limits, expires }: KeyFlags, served: read
       `--rate is ${JSON.stringify(rate)}; allowed: a whole number from 1 to ${MAX_RATE_PER_SECOND} (calls per second)`,
     );
   const wanted = methods?.split(',').map((method) => method.trim());
-  const unknown = wanted?.filter((method) => !served.includes(method)) ?? [];
-  if (unknown.length > 0)
+  const unknown = (served && wanted?.filter((method) => !served.includes(method))) ?? [];
+  if (served && unknown.length > 0)
     throw new ConfigError(
       `--methods contains ${unknown.join(', ')}, which the gateway does not serve; allowed: ${served.join(', ')}`,
     );
@@ -217,17 +226,34 @@ async function createInStore(command: Command, key: ApiKey): Promise<CreatedKey>
   return { id: key.id, value };
 }
 
+/** Returns the response to a request about keys. Throws `OperatorError` if the server has no gateway. */
+async function ofGateway<T>(api: OperatorApi, send: () => Promise<T>): Promise<T> {
+  try {
+    return await send();
+  } catch (error) {
+    if (!(error instanceof ApiFailure) || error.status !== 404) throw error;
+    const { networks } = (await api.get<{ readonly networks: readonly object[] }>('/gateway')).result;
+    if (networks.length > 0) throw error;
+    throw new OperatorError(
+      `The server at ${api.url} has no gateway, and so no API keys: name a server with a gateway with --url, or the ` +
+        'data folder of one with --data-dir',
+    );
+  }
+}
+
 const createOverApi = (
   api: OperatorApi,
   { name, ratePerSecond, methods, expiresOn, limits }: ApiKey,
 ): Promise<CreatedKey> =>
-  api.create('/gateway/keys', {
-    name,
-    ...(ratePerSecond !== undefined && { rate_per_second: ratePerSecond }),
-    ...(methods !== undefined && { methods }),
-    ...(expiresOn !== undefined && { expires_on: expiresOn }),
-    ...(limits !== undefined && { limits }),
-  });
+  ofGateway(api, () =>
+    api.create(KEYS, {
+      name,
+      ...(ratePerSecond !== undefined && { rate_per_second: ratePerSecond }),
+      ...(methods !== undefined && { methods }),
+      ...(expiresOn !== undefined && { expires_on: expiresOn }),
+      ...(limits !== undefined && { limits }),
+    }),
+  );
 
 const statusOf = (key: ApiKey): string =>
   key.revokedOn !== undefined ? 'revoked' : isGood(key) ? 'active' : 'expired';

@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { type Command, Option } from 'commander';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Command } from 'commander';
 import { Transport, type TransportResponse } from '../../../rules/client/index.ts';
+import { readConfig } from '../../configFlags.ts';
 import { OperatorError } from '../../operatorError.ts';
-import { accessOf, defaultAccount, printWait, readFileName, readUrl } from '../rules/rulesConnection.ts';
-import { TOKEN_FILE_VARIABLE } from './clientToken.ts';
+import { accessOf, addServerFlags, defaultAccount, printWait } from '../rules/rulesConnection.ts';
+import { readCredentials } from './credentials.ts';
+import { addRulesStoreFlags } from './tokenStorage.ts';
 
 const PAGE_SIZE = 1000;
 /** Maximum number of pages to request, because the list of a faulty server may never end. */
@@ -16,28 +20,15 @@ interface Result<T> {
   readonly messages: readonly string[];
 }
 
-/** Adds `--url` and `--token-file` to a command that otherwise opens the data folder. */
-export function addApiFlags(command: Command): Command {
-  return command
-    .addOption(
-      new Option(
-        '--url <url>',
-        'base URL of the rules API of a server, which is used in place of the data folder',
-      )
-        .conflicts(['dataDir', 'config', 'rules.store'])
-        .argParser(readUrl),
-    )
-    .addOption(
-      new Option(
-        '--token-file <file>',
-        'with --url: file with the API token; overrides FLOODGATE_TOKEN and `floodgate login`',
-      )
-        .env(TOKEN_FILE_VARIABLE)
-        .argParser(readFileName),
-    );
-}
+/** Variables that select the data folder, or the database of the rules. */
+const STORE_VARIABLES = ['FLOODGATE_DATA_DIR', 'FLOODGATE_CONFIG', 'FLOODGATE_RULES_STORE'];
+const URL_VARIABLE = 'FLOODGATE_URL';
 
-/** Sends the requests of a command with `--url`. */
+/** Adds the flags of a command that uses the API of a server, or opens the store of the rules. */
+export const addAccessFlags = (command: Command): Command =>
+  addServerFlags(addRulesStoreFlags(command), 'the data folder');
+
+/** Sends the requests of a command that uses the API. */
 export class OperatorApi {
   readonly #transport: Transport;
   readonly #access: ReturnType<typeof accessOf>;
@@ -47,15 +38,40 @@ export class OperatorApi {
     this.#transport = new Transport({ baseUrl: access.url, token: access.token, onWait: printWait });
   }
 
-  /** Returns undefined for a command without `--url`. */
+  /**
+   * Returns undefined if the command opens the store of the rules. Flags decide, then variables, then
+   * `floodgate login`. Without a flag, prints the choice if there is another one.
+   */
   static of(command: Command): OperatorApi | undefined {
-    if (command.opts<{ url?: string }>().url === undefined) return undefined;
-    return new OperatorApi(accessOf(command));
+    const flags = ['dataDir', 'config', 'rules.store'].filter((name) => command.opts()[name] !== undefined);
+    const urlSource = command.getOptionValueSource('url');
+    if (flags.length > 0) {
+      if (urlSource === 'cli')
+        command.error('error: --url cannot be used with --data-dir, --config or --rules-store');
+      return undefined;
+    }
+    if (urlSource === 'cli') return new OperatorApi(accessOf(command));
+    const variable = STORE_VARIABLES.find((name) => process.env[name] !== undefined);
+    const login = urlSource === undefined ? readCredentials() : undefined;
+    if (urlSource === undefined && (login === undefined || variable !== undefined)) {
+      const store = login && storeOf(command);
+      if (store) note(`${store} (${variable}), not the API at ${login.url} (floodgate login)`);
+      return undefined;
+    }
+    const api = new OperatorApi(accessOf(command));
+    const store = storeOf(command);
+    if (store) note(`the API at ${api.url} (${login ? 'floodgate login' : URL_VARIABLE}), not ${store}`);
+    return api;
+  }
+
+  get url(): string {
+    return this.#access.url;
   }
 
   /** Returns the account of a command without `--account`. */
   account(): Promise<string> {
-    return defaultAccount(this.#access);
+    const account = process.env['FLOODGATE_ACCOUNT'] || this.#access.account;
+    return defaultAccount({ ...this.#access, ...(account !== undefined && { account }) });
   }
 
   /** Returns all items of a list with page numbers. */
@@ -98,4 +114,15 @@ export class OperatorApi {
       );
     return { result, cursor: info?.cursor, messages: (messages ?? []).map(({ message }) => message) };
   }
+}
+
+function note(used: string): void {
+  process.stderr.write(`Using ${used}.\n`);
+}
+
+/** Returns the store of the rules on this machine; undefined if there is none. */
+function storeOf(command: Command): string | undefined {
+  const { dataDir, rules } = readConfig(command);
+  if (rules.store !== undefined) return 'the database in rules.store';
+  return existsSync(join(dataDir, 'rules')) ? `the data folder ${resolve(dataDir)}` : undefined;
 }

@@ -18,8 +18,8 @@ import { OperatorError } from '../../operatorError.ts';
 import { print } from '../../output/print.ts';
 import { readAccountId } from '../idArguments.ts';
 import { formatTable, printable } from '../rules/rulesTable.ts';
-import { addApiFlags, OperatorApi } from './overApi.ts';
-import { addRulesStoreFlags, commandActor, withStorage } from './tokenStorage.ts';
+import { addAccessFlags, OperatorApi } from './overApi.ts';
+import { commandActor, withStorage } from './tokenStorage.ts';
 import { readMoment } from './tokenTime.ts';
 
 interface CreateOptions {
@@ -60,21 +60,21 @@ export function registerToken(program: Command): void {
     .option('--label <text>', 'label of the token, such as its purpose', '')
     .option('--json', 'print a JSON object')
     .action(createToken);
-  addApiFlags(addRulesStoreFlags(create));
+  addAccessFlags(create);
 
   const list = token
     .command('list')
     .description('list all tokens, without their secrets')
     .option('--json', 'print one JSON object per line')
     .action(listTokens);
-  addApiFlags(addRulesStoreFlags(list));
+  addAccessFlags(list);
 
   const revoke = token
     .command('revoke')
     .description('revoke tokens by id, and the tokens that they created; takes effect at once')
     .argument('<id...>', 'ids from `floodgate token list`', collectTokenId)
     .action(revokeTokens);
-  addApiFlags(addRulesStoreFlags(revoke));
+  addAccessFlags(revoke);
 }
 
 async function createToken(options: CreateOptions, command: Command): Promise<void> {

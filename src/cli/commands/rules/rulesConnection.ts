@@ -37,13 +37,13 @@ export interface CurrentToken {
   readonly guarded_account?: string;
 }
 
-/** Adds flags for server and token file. The token has no flag: other users can see a process's flags. */
-export function addServerFlags(command: Command): Command {
+/** Adds flags for server and token file; `otherwise` is used without a URL and a login. The token has no flag: other users can see a process's flags. */
+export function addServerFlags(command: Command, otherwise = 'this machine'): Command {
   return command
     .addOption(
       new Option(
         '--url <url>',
-        'base URL of the rules API; default: the URL of `floodgate login`, or this machine',
+        `base URL of the rules API; default: the URL of \`floodgate login\`, or ${otherwise}`,
       )
         .env('FLOODGATE_URL')
         .argParser(readUrl),
@@ -165,12 +165,12 @@ export function printWait({ seconds, status }: Wait): void {
   );
 }
 
-export function readFileName(value: string): string {
+function readFileName(value: string): string {
   if (value === '') throw new InvalidArgumentError('It must be a file name.');
   return value;
 }
 
-export function readUrl(value: string): string {
+function readUrl(value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
   if (!url || !['http:', 'https:'].includes(url.protocol) || url.username !== '')
     throw new InvalidArgumentError(`It must be an http or https URL without a user, such as ${DEFAULT_URL}.`);
