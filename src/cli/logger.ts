@@ -8,28 +8,22 @@ export interface ProgramLog {
   readonly droppedLines: () => number;
 }
 
-/** A terminal shows the first output of the program before the log, unless the start takes longer than this. */
-const MAX_HELD_MS = 10_000;
+/** The first output of the program precedes the log, unless the start takes longer than this. */
+const MAX_HELD_MS = 30_000;
 
 /** Logs lines to standard error, as text on a terminal, otherwise as JSON. Never logs headers and bodies. */
 export async function createLogger(level: Config['log']['level']): Promise<ProgramLog> {
-  if (process.stderr.isTTY)
-    return { logger: pino(optionsOf(level), await terminal()), droppedLines: () => 0 };
-  const writer = new LogWriter(process.stderr);
-  const logger = pino(optionsOf(level), writer);
-  writer.onDropped((lines) => logger.warn({ lines }, 'log lines dropped: slow reader'));
-  return { logger, droppedLines: () => writer.dropped };
+  const { release: start, ...log } = await createHeldLogger(level);
+  start();
+  return log;
 }
 
-/**
- * Like `createLogger`, but on a terminal it holds the lines until `release` is called, so that the lines of the start do
- * not come before the first output of the program.
- */
+/** Like `createLogger`, but holds the lines until `release` is called, so that the first output precedes them. */
 export async function createHeldLogger(
   level: Config['log']['level'],
 ): Promise<ProgramLog & { readonly release: () => void }> {
-  if (!process.stderr.isTTY) return { ...(await createLogger(level)), release: () => undefined };
-  const target = await terminal();
+  const pipe = process.stderr.isTTY ? undefined : new LogWriter(process.stderr);
+  const target = pipe ?? (await terminal());
   let held: string[] | undefined = [];
   const release = (): void => {
     for (const line of held ?? []) target.write(line);
@@ -37,7 +31,9 @@ export async function createHeldLogger(
   };
   setTimeout(release, MAX_HELD_MS).unref();
   const write = (line: string): unknown => (held === undefined ? target.write(line) : held.push(line));
-  return { logger: pino(optionsOf(level), { write }), droppedLines: () => 0, release };
+  const logger = pino(optionsOf(level), { write });
+  pipe?.onDropped((lines) => logger.warn({ lines }, 'log lines dropped: slow reader'));
+  return { logger, droppedLines: () => pipe?.dropped ?? 0, release };
 }
 
 const optionsOf = (level: Config['log']['level']) => ({

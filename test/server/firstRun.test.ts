@@ -79,6 +79,19 @@ describe('npm start', () => {
     expect(JSON.stringify(traces).length).toBeLessThan(1500);
   });
 
+  it('prints its URLs before the log if both go to the same pipe', async () => {
+    const flags = '--role rules,guard --dns-listen 127.0.0.1:0';
+    const dev = await start([
+      'sh',
+      '-c',
+      `exec '${process.execPath}' '${PROGRAM}' dev ${flags} "$@" 2>&1`,
+      'sh',
+    ]);
+    expect(dev.startMessage).toMatch(/^Floodgate is running\.\n/);
+    dev.process.kill('SIGTERM');
+    expect(await dev.ended).toBe(0);
+  });
+
   it('stops with all child processes on Ctrl-C, and keeps rules and chain for the next start', async (ctx) => {
     if (!canListProcesses) ctx.skip(NO_PROC);
     const first = await start();
