@@ -1,5 +1,4 @@
-import 'uplot/dist/uPlot.min.css';
-import './style.css';
+import './console.css';
 import { render } from 'preact';
 import { Frame } from './frame.tsx';
 import { restoreSession, session, signIn } from './session.ts';

@@ -270,7 +270,7 @@ describe.skipIf(CHROMIUM === undefined)(
     });
 
     it('shows the status of the nodes, sets one aside and undoes that', async () => {
-      await page.getByText('All 2 nodes are healthy, and the index is at the head.').waitFor();
+      await page.getByText('2 of 2 nodes are healthy, and the index is at the head.').waitFor();
       const figures = page.locator('main .figures > div');
       for (const [name, value] of [
         ['index', /to block \d+0 blocks behind the head/],
@@ -287,7 +287,7 @@ describe.skipIf(CHROMIUM === undefined)(
       // The last node cannot be set aside.
       expect(await button('Drain').isDisabled()).toBe(true);
       await button('Undo').click();
-      await page.getByText('All 2 nodes are healthy').waitFor();
+      await page.getByText('2 of 2 nodes are healthy').waitFor();
     });
 
     it('creates a token that is shown once, counts its requests, and revokes it by name', async () => {

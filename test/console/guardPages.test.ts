@@ -271,12 +271,12 @@ describe.skipIf(CHROMIUM === undefined)(
       await dialog().getByText('webhook-2 (127.0.0.1:9)').waitFor();
       await dialog().getByRole('button', { name: 'Send the test alert' }).click();
       await page.getByText(/^✓ webhook-1: delivered in \d+ ms$/).waitFor();
-      await page.getByText('✕ webhook-2: ECONNREFUSED').waitFor();
+      await page.getByText('✕ webhook-2: connection refused').waitFor();
       expect(receiver.alerts()).toMatchObject([{ kind: 'test', state: 'firing' }]);
       await heading().getByText('webhook-2 did not accept the last alert.').waitFor();
       const row = rowsOf('Alerts').first();
       await row.getByText('test: POST /alerts/test').waitFor();
-      await row.getByText('! 1 of 2 webhook-1').waitFor();
+      await row.getByText('! 1 of 2: webhook-1').waitFor();
       expect(await page.locator('main').textContent()).not.toContain('secret-path');
       await checkPage(tab, 'alerts');
       await checkWidth(tab, 'alerts');

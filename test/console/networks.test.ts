@@ -182,13 +182,13 @@ describe.skipIf(CHROMIUM === undefined)(
 
     it('shows the nodes of each network', async () => {
       await go('Nodes');
-      await page.getByText('All 2 nodes are healthy, and the index is at the head.').waitFor();
+      await page.getByText('2 of 2 nodes are healthy, and the index is at the head.').waitFor();
       await expect
         .poll(() => page.locator('main section.network h2').allTextContents())
         .toEqual([
           expect.stringMatching(/^mainnet, chain 31337/),
           expect.stringMatching(/^side, chain 31337/),
-          'Limits',
+          'Server',
           expect.stringMatching(/^Last day/),
         ]);
       await checkState(tab, 'nodes-networks');

@@ -83,8 +83,9 @@ async function ask<T>(path: string, method = 'GET', body?: object): Promise<Outc
   }
 }
 
-const CODE_REJECTED: Pick<Failure, 'what' | 'still' | 'todo'> = {
+const CODE_REJECTED: Omit<Failure, 'status'> = {
   what: 'This sign-in link is no longer valid: it works once, within ten minutes.',
-  still: 'The server is running, and nothing was changed.',
-  todo: 'Sign in with a token, or get a new link with `floodgate console`.',
+  still: '',
+  todo: 'Sign in with a token, or get a new link with the command floodgate console.',
+  faults: [],
 };

@@ -148,7 +148,8 @@ function parameterField(
   const first = isInPath || !required ? undefined : example;
   const form = formOf(schema);
   return {
-    ...{ name, location, description, isRequired: required, form, choices: choicesOf(schema) },
+    ...{ name, location, isRequired: required, form, choices: choicesOf(schema) },
+    description: description.replaceAll('`', ''),
     initialText: name === 'account_id' ? account : textOf(first, form),
     ...(isInPath && {
       allowed: {
@@ -183,7 +184,8 @@ function bodyFields(schema: Schema, example: unknown): Field[] {
   return Object.entries(schema.properties).map(([name, member]) => {
     const form = formOf(member);
     return {
-      ...{ name, location: 'body', description: member.description ?? '', form, choices: choicesOf(member) },
+      ...{ name, location: 'body', form, choices: choicesOf(member) },
+      description: (member.description ?? '').replaceAll('`', ''),
       isRequired: schema.required?.includes(name) ?? false,
       initialText: textOf(examples[name], form),
     };

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { isKeyListOpen } from '../keyboard.ts';
 import { goTo } from '../navigate.ts';
+import { actorOf } from '../pages/activity/texts.ts';
 import { visiblePages } from '../pages/index.ts';
 import { account, chooseAccount, session, signOut } from '../session.ts';
 import { Dialog } from './dialog.tsx';
@@ -16,7 +17,7 @@ export function AccountMenu() {
     <>
       <button type="button" class="who" aria-haspopup="dialog" onClick={() => (isOpen.value = true)}>
         <UntrustedText text={account.value} />
-        <span aria-hidden="true"> ▾</span>
+        <span class="menu-sign" aria-hidden="true" />
         <span class="unseen"> account and menu</span>
       </button>
       {isOpen.value && <Menu close={() => (isOpen.value = false)} />}
@@ -69,7 +70,7 @@ function Menu({ close }: { readonly close: () => void }) {
       <dl class="facts">
         <dt>Token</dt>
         <dd>
-          <UntrustedText text={who.label ?? who.tokenId} />
+          <UntrustedText text={actorOf({ by: who.tokenId, ...(who.label && { label: who.label }) }).name} />
           {who.expiresOn && (
             <>
               , expires <Time at={who.expiresOn} />

@@ -1,3 +1,4 @@
+import { type Column, Table } from './table.tsx';
 import { UntrustedText } from './untrustedText.tsx';
 
 export interface ConflictRow {
@@ -18,6 +19,17 @@ export interface ConflictProps {
   readonly discardMine: () => void;
 }
 
+const columns: readonly Column<ConflictRow>[] = [
+  { title: 'Setting', cell: ({ title }) => title },
+  { title: 'Before', cell: ({ before }) => <UntrustedText text={before} /> },
+  { title: 'Now', cell: ({ theirs }) => <UntrustedText text={theirs} /> },
+  {
+    title: 'Yours',
+    cell: ({ mine, before }) =>
+      mine === before ? <span class="quiet">unchanged</span> : <UntrustedText text={mine} />,
+  },
+];
+
 /** Message that another client changed the edited object, with the values of both. */
 export function Conflict({ kind, rows, wasRejected, sendMine, discardMine }: ConflictProps) {
   return (
@@ -28,34 +40,12 @@ export function Conflict({ kind, rows, wasRejected, sendMine, discardMine }: Con
         </strong>{' '}
         That change was saved; yours was not, and is still here.
       </p>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Setting</th>
-            <th scope="col">Before</th>
-            <th scope="col">Now</th>
-            <th scope="col">Yours</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows
-            .filter(({ before, theirs, mine }) => before !== theirs || before !== mine)
-            .map(({ title, before, theirs, mine }) => (
-              <tr key={title}>
-                <td data-title="Setting">{title}</td>
-                <td data-title="Before">
-                  <UntrustedText text={before} />
-                </td>
-                <td data-title="Now">
-                  <UntrustedText text={theirs} />
-                </td>
-                <td data-title="Yours">
-                  {mine === before ? <span class="quiet">unchanged</span> : <UntrustedText text={mine} />}
-                </td>
-              </tr>
-            ))}
-        </tbody>
-      </table>
+      <Table
+        caption="Values before, now and in your change"
+        columns={columns}
+        rows={rows.filter(({ before, theirs, mine }) => before !== theirs || before !== mine)}
+        keyOf={({ title }) => title}
+      />
       <div class="actions">
         <button type="button" onClick={discardMine}>
           Discard mine

@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 
 export interface Column<Row> {
@@ -8,24 +9,23 @@ export interface Column<Row> {
   readonly sortKey?: (row: Row) => string | number;
 }
 
-const natural = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
+/** Tables with more columns are shown as blocks unless the window is wide. */
+const MOST_COLUMNS = 8;
 
-/** Returns rows in the order of a column, such as `mode` or, in descending order, `-mode`. Other texts sort nothing. */
-export function sortRows<Row>(
-  rows: readonly Row[],
-  columns: readonly Column<Row>[],
-  sort: string,
-): readonly Row[] {
-  const { sortKey } = columns.find(({ title }) => title.toLowerCase() === sort.replace('-', '')) ?? {};
-  if (sortKey === undefined) return rows;
-  const sorted = rows.toSorted((one, other) => {
-    const [first, second] = [sortKey(one), sortKey(other)];
-    return typeof first === 'number' && typeof second === 'number'
-      ? first - second
-      : natural.compare(String(first), String(second));
+const matches = (query: string) => {
+  const media = matchMedia(query);
+  const found = signal(media.matches);
+  media.addEventListener('change', () => {
+    found.value = media.matches;
   });
-  return sort.startsWith('-') ? sorted.reverse() : sorted;
-}
+  return found;
+};
+const isNarrow = matches('(max-width: 699px)');
+const isMedium = matches('(max-width: 1199px)');
+
+/** Returns the class of a table, which is shown as blocks in a narrow window. */
+const tableClass = (columns: number): string | undefined =>
+  (columns > MOST_COLUMNS ? isMedium : isNarrow).value ? 'cards' : undefined;
 
 export interface TableProps<Row> {
   /** Short description of the table, for screen readers. */
@@ -48,7 +48,7 @@ export interface TableProps<Row> {
 /** Table that shows each row as a block in a narrow window, with the column titles before the cells. */
 export function Table<Row>({ caption, columns, rows, keyOf, isMarked, isMatch, sort }: TableProps<Row>) {
   return (
-    <table>
+    <table class={tableClass(columns.length)}>
       <caption class="unseen">{caption}</caption>
       <thead>
         <tr>

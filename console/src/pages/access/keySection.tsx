@@ -140,7 +140,7 @@ function columns(revoke: ((key: GatewayKey) => void) | undefined): readonly Colu
     ...(revoke
       ? [
           {
-            title: 'Action',
+            ...{ title: 'Action', isNumber: true },
             cell: (key: GatewayKey) =>
               key.status === 'active' ? (
                 <button type="button" onClick={() => revoke(key)}>

@@ -9,6 +9,7 @@ import { Time } from '../../ui/time.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
+import { actorOf } from '../activity/texts.ts';
 
 /** Browsers that are signed in to this console. */
 export function SessionSection() {
@@ -46,7 +47,7 @@ const columns = (end: (one: ListedSession) => void): readonly Column<ListedSessi
     title: 'Token',
     cell: ({ token_id, label, is_current }) => (
       <>
-        <UntrustedText text={label || token_id} />
+        <UntrustedText text={actorOf({ by: token_id, ...(label && { label }) }).name} />
         {is_current && <span class="quiet"> (this browser)</span>}
       </>
     ),
@@ -55,7 +56,7 @@ const columns = (end: (one: ListedSession) => void): readonly Column<ListedSessi
   { title: 'Since', cell: ({ created_on }) => <Time at={created_on} /> },
   { title: 'Ends', cell: ({ expires_on }) => <Time at={expires_on} /> },
   {
-    title: 'Action',
+    ...{ title: 'Action', isNumber: true },
     cell: (one) =>
       !one.is_current && (may('tokens:write') || one.token_id === session.value?.tokenId) ? (
         <button type="button" onClick={() => end(one)}>

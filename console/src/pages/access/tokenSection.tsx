@@ -11,6 +11,7 @@ import { Time } from '../../ui/time.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { UntrustedText } from '../../ui/untrustedText.tsx';
 import type { Reads } from '../../ui/useLoaded.ts';
+import { actorOf } from '../activity/texts.ts';
 import { formatQuantity } from '../traces/frames/ether.ts';
 import { Expiry, Status } from './cells.tsx';
 import { Secret } from './secret.tsx';
@@ -87,7 +88,7 @@ export function TokenSection({ reads }: { readonly reads: Reads<readonly ApiToke
               showsAll.value = event.currentTarget.checked;
             }}
           />
-          Show {formatQuantity(gone)} revoked or expired tokens
+          Show revoked and expired tokens ({formatQuantity(gone)})
         </label>
       )}
       {isMaking.value && (
@@ -169,9 +170,7 @@ function columns(revoke: ((token: ApiToken) => void) | undefined): readonly Colu
       title: 'Created by',
       cell: ({ created_by, created_on }) => (
         <span class="made">
-          <UntrustedText
-            text={created_by === undefined ? '?' : created_by.replace(/^([0-9a-f]{8})[0-9a-f]{24}$/, '$1')}
-          />{' '}
+          <UntrustedText text={created_by === undefined ? '?' : actorOf({ by: created_by }).name} />{' '}
           <span class="quiet">
             <Time at={created_on} />
           </span>
@@ -181,7 +180,7 @@ function columns(revoke: ((token: ApiToken) => void) | undefined): readonly Colu
     ...(revoke
       ? [
           {
-            title: 'Action',
+            ...{ title: 'Action', isNumber: true },
             cell: (token: ApiToken) =>
               token.status === 'active' && isWithin(token) ? (
                 <button type="button" onClick={() => revoke(token)}>

@@ -133,8 +133,9 @@ function NewChanges({ newestAt, isShown, show }: NewChangesProps) {
     if (changes.length > 0) found.value = new Set([...found.peek(), ...changes]);
   }, [live.value]);
   const count = [...found.value].filter((at) => at > newestAt).length;
+  if (count === 0) return null;
   return (
-    <button type="button" class={count === 0 ? 'new-changes away' : 'new-changes'} onClick={show}>
+    <button type="button" onClick={show}>
       Show {count} new {pluralOf(count, 'change', 'changes')}
     </button>
   );

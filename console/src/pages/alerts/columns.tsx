@@ -1,7 +1,7 @@
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { UntrustedText } from '../../ui/untrustedText.tsx';
-import { type Alert, kindText, type Webhook } from './texts.ts';
+import { type Alert, kindText, reasonText, type Webhook } from './texts.ts';
 
 export const webhookColumns: readonly Column<Webhook>[] = [
   {
@@ -23,7 +23,11 @@ export const webhookColumns: readonly Column<Webhook>[] = [
         <span class="quiet">none since the start</span>
       ) : (
         <span>
-          {last.delivered ? <span class="well">✓ delivered</span> : <span class="harm">✕ {last.reason}</span>}{' '}
+          {last.delivered ? (
+            <span class="well">✓ delivered</span>
+          ) : (
+            <span class="harm">✕ {reasonText(last.reason)}</span>
+          )}{' '}
           <span class="quiet">
             <Time at={last.at} form="clock" />
           </span>
@@ -70,7 +74,8 @@ export const alertColumns = (webhookCount: number): readonly Column<Alert>[] => 
     title: 'Delivered to',
     cell: ({ delivered }) => (
       <span class={delivered.length < webhookCount ? 'look' : undefined}>
-        {delivered.length < webhookCount && `! ${delivered.length} of ${webhookCount} `}
+        {delivered.length < webhookCount &&
+          `! ${delivered.length} of ${webhookCount}${delivered.length > 0 ? ': ' : ''}`}
         {delivered.join(', ')}
       </span>
     ),

@@ -13,7 +13,7 @@ import { showToast } from '../../ui/toast.tsx';
 import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { alertColumns, webhookColumns } from './columns.tsx';
-import { type Alert, alertsHeadline, kindText, type Webhook } from './texts.ts';
+import { type Alert, alertsHeadline, kindText, reasonText, type Webhook } from './texts.ts';
 
 const REFRESH_MS = 10_000;
 const CONFIGURATION = [
@@ -94,7 +94,8 @@ function Webhooks({ webhooks, isSigned, changed }: WebhooksProps) {
       <p class="test-results" role="status">
         {results.value.map(({ webhook, delivered, reason, duration_ms }) => (
           <span key={webhook} class={delivered ? 'well' : 'harm'}>
-            {delivered ? '✓' : '✕'} {webhook}: {delivered ? `delivered in ${duration_ms} ms` : reason}
+            {delivered ? '✓' : '✕'} {webhook}:{' '}
+            {delivered ? `delivered in ${duration_ms} ms` : reasonText(reason)}
           </span>
         ))}
         {results.value.length === 0 && !isSigned && (

@@ -5,6 +5,14 @@ export type Alert = Alerts['history'][number];
 
 export const kindText = (kind: string): string => kind.replaceAll('_', ' ');
 
+const CONNECTION_ERRORS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection closed',
+  ENOTFOUND: 'host name not found',
+  ETIMEDOUT: 'no response',
+};
+export const reasonText = (reason = ''): string => CONNECTION_ERRORS[reason] ?? reason;
+
 /** Returns the alerts whose problem lasts, newest first. */
 export function openAlerts(history: readonly Alert[]): readonly Alert[] {
   const ended = new Set(history.filter(({ state }) => state === 'resolved').map(({ incident }) => incident));

@@ -24,7 +24,7 @@ export function AttackGraph({ attack }: { readonly attack: Attack }) {
   const seconds = points.value;
   const isHere = attack.instance === undefined || attack.instance === live.value?.guard?.instance;
   const isRecent = isHere && (seconds[0]?.at ?? Number.POSITIVE_INFINITY) <= beganS;
-  if (isRecent) return <RateGraph attack={attack} rows={seconds} step={1} unit="per second" />;
+  if (isRecent) return <RateGraph attack={attack} rows={seconds} step={1} unit="" />;
   return <Minutes attack={attack} />;
 }
 
@@ -59,7 +59,11 @@ function Minutes({ attack }: { readonly attack: Attack }) {
     }),
   );
   return (
-    <RateGraph {...{ attack, rows }} step={MINUTE_S} unit={`mean per minute${locationSuffix(attack)}`} />
+    <RateGraph
+      {...{ attack, rows }}
+      step={MINUTE_S}
+      unit={`mean of each minute${locationSuffix(attack)}; `}
+    />
   );
 }
 
@@ -94,7 +98,7 @@ function RateGraph({ attack, rows, step, unit }: DrawnProps) {
   return (
     <section>
       <h2>
-        Queries/s <span class="quiet">{unit}; shaded: the attack</span>
+        Queries/s <span class="quiet">{unit}shaded: the attack</span>
       </h2>
       <Graph
         label="Queries per second around the attack"

@@ -8,7 +8,7 @@ type Change = Attack['changes'][number];
 const WORDS: Readonly<Record<Change['kind'], (change: Change) => string>> = {
   rule: ({ rule }) =>
     rule === undefined ? 'no rule in force' : `rule ${rule.id.slice(0, 8)} in force, ${rule.mode}`,
-  peak: ({ queries_per_second = 0 }) => `doubled: ${formatNumber(queries_per_second)} queries/s`,
+  peak: ({ queries_per_second = 0 }) => `peak doubled to ${formatNumber(queries_per_second)} queries/s`,
   zone: ({ zone = '' }) => `another zone: ${zone === '' ? 'names outside every known zone' : zone}`,
   restart: () => 'the guard restarted',
 };

@@ -54,7 +54,7 @@ const columns: readonly Column<AttackSummary>[] = [
   {
     title: 'State',
     cell: ({ state }) =>
-      state === 'active' ? <span class="look">▲ active</span> : <span class="quiet">ended</span>,
+      state === 'active' ? <span class="look state">▲ active</span> : <span class="quiet">ended</span>,
   },
   { title: 'Duration', isNumber: true, cell: (attack) => formatDuration(attackDurationMs(attack)) },
   { title: 'Peak queries/s', isNumber: true, cell: ({ peak }) => formatNumber(peak.queries) },

@@ -12,8 +12,8 @@ export function SampleList({ queries }: { readonly queries: readonly SampledQuer
         <li key={`${name} ${type} ${network}`}>
           <code>
             <UntrustedText text={name} />
-          </code>{' '}
-          {type}{' '}
+          </code>
+          <span>{type}</span>
           <span class="quiet">
             <UntrustedText text={network} />
           </span>

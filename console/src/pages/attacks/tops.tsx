@@ -31,9 +31,7 @@ export function TopLists({ attack, most, hasCodes = true }: TopsProps) {
         action={{ list: 'denylist', comment }}
       />
       <TopList title="Query types" hitters={types} weight={weight} most={most} />
-      {hasCodes && (
-        <TopList title="Response codes of passed queries" hitters={codes} weight={answers} most={most} />
-      )}
+      {hasCodes && <TopList title="Answers to passed queries" hitters={codes} weight={answers} most={most} />}
     </div>
   );
 }

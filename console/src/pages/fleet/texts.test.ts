@@ -21,7 +21,7 @@ it('a guard is outdated if one that is up has a newer version, by the numbers in
 
 it('the headline counts guards that are up, silent and outdated', () => {
   expect(fleetHeadline([])).toBe('No guard.');
-  expect(fleetHeadline([guard('1')])).toBe('One guard: 1 is up.');
+  expect(fleetHeadline([guard('1')])).toBe('One guard; it is up.');
   expect(fleetHeadline([guard('0.9.0'), guard('0.10.0'), guard('0.10.0', false)])).toBe(
     '3 guards: 2 are up, 1 is silent; 1 has an older version.',
   );

@@ -25,5 +25,6 @@ export function fleetHeadline(guards: readonly FleetInstance[]): string {
     ...(silent > 0 ? [`${silent} ${silent === 1 ? 'is' : 'are'} silent`] : []),
   ];
   const older = outdated === 0 ? '' : `; ${outdated} ${outdated === 1 ? 'has' : 'have'} an older version`;
-  return `${guards.length === 1 ? 'One guard' : `${guards.length} guards`}: ${parts.join(', ')}${older}.`;
+  if (guards.length === 1) return `One guard; it is ${up === 1 ? 'up' : 'silent'}.`;
+  return `${guards.length} guards: ${parts.join(', ')}${older}.`;
 }

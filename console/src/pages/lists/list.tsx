@@ -12,7 +12,8 @@ import { errorAttributes, FieldError } from '../../ui/fieldError.tsx';
 import { Link } from '../../ui/link.tsx';
 import { LoadState } from '../../ui/loadState.tsx';
 import { SaveCsv } from '../../ui/saveCsv.tsx';
-import { type Column, sortRows, Table } from '../../ui/table.tsx';
+import { sortRows } from '../../ui/sortRows.ts';
+import { type Column, Table } from '../../ui/table.tsx';
 import { TextInput } from '../../ui/textInput.tsx';
 import { Time } from '../../ui/time.tsx';
 import { UntrustedText } from '../../ui/untrustedText.tsx';
@@ -165,8 +166,12 @@ const columnsOf = (changed: () => void): readonly Column<Row>[] => [
   {
     title: 'Effect',
     sortKey: ({ list, enabled }) => `${list} ${enabled}`,
-    cell: ({ list, enabled }) =>
-      `${enabled ? '●' : '○'} ${listTexts[list].past}${enabled ? '' : ': switched off'}`,
+    cell: ({ list, enabled }) => (
+      <span class="state">
+        {enabled ? '●' : '○'} {listTexts[list].past}
+        {!enabled && ': switched off'}
+      </span>
+    ),
   },
   {
     title: 'Comment',

@@ -31,7 +31,7 @@ export function HistoryGraphs({ minutes }: { readonly minutes: readonly HealthMi
       <div class="graphs">
         <Graph name="Calls" values={sum(({ calls }) => calls)} tone="passed" />
         <Graph name="Errors" values={sum(({ errors }) => errors)} tone="refused" />
-        <Graph name="Rejected by a limit" values={minutes.map(({ limited }) => limited)} tone="refused" />
+        <Graph name="Rejected" values={minutes.map(({ limited }) => limited)} tone="refused" />
         <Graph name="Healthy nodes" values={sum(({ nodes_healthy }) => nodes_healthy)} tone="passed" />
         <Graph name="Blocks indexed" values={sum(({ indexed_blocks }) => indexed_blocks)} tone="passed" />
       </div>

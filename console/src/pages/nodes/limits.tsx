@@ -22,7 +22,7 @@ export function Limits({ health: { limited, http, stores, memory, versions } }: 
   const refused = hit.reduce((all, [, count]) => all + count, 0);
   return (
     <section class="network">
-      <h2>Limits</h2>
+      <h2>Server</h2>
       <dl class="figures">
         <Figure name="Rejected by a limit" value={formatQuantity(refused)}>
           {pluralOf(refused, 'request', 'requests')} since server start

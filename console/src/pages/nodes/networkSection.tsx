@@ -156,7 +156,7 @@ function columns({ nodes, drain, resume }: Actions): readonly Column<NodeHealth>
     ...(isOperator
       ? [
           {
-            title: 'Service',
+            ...{ title: 'Service', isNumber: true },
             cell: (node: NodeHealth) =>
               node.health === 'drained' || node.health === 'quarantined' ? (
                 <button type="button" onClick={() => resume(node)}>

@@ -50,7 +50,7 @@ export function nodesHeadline({ networks }: Pick<Health, 'networks'>): State {
   const count = networks.reduce((all, { nodes }) => all + nodes.length, 0);
   return {
     isWell: true,
-    text: `${count === 1 ? 'The node is healthy' : `All ${count} nodes are healthy`}, and the index is at the head.`,
+    text: `${count === 1 ? 'The node is healthy' : `${count} of ${count} nodes are healthy`}, and the index is at the head.`,
   };
 }
 

@@ -10,7 +10,7 @@ import { TopLists } from '../attacks/tops.tsx';
 
 const REFRESH_MS = 2_000;
 
-/** Names and networks that are limited most in the largest active attack. Without an attack, the lists are empty. */
+/** Names and networks that are limited most in the largest active attack. */
 export function TopLimited() {
   const largest = largestAttack.value;
   const turn = largest === undefined ? 0 : refreshPeriod(REFRESH_MS);
@@ -24,7 +24,7 @@ export function TopLimited() {
     <section class="top-limited">
       <h3>{largest === undefined ? 'Limited most' : topHeading(largest)}</h3>
       <p class="quiet">{largest === undefined ? 'No attack now.' : 'Since the start of the attack.'}</p>
-      <TopLists attack={attack} most={5} hasCodes={false} />
+      {largest !== undefined && <TopLists attack={attack} most={5} hasCodes={false} />}
     </section>
   );
 }

@@ -20,16 +20,17 @@ export const decimalsIn = (amounts: readonly bigint[], unit: Unit): number =>
 interface AmountProps {
   readonly wei: bigint;
   readonly unit: Unit;
-  /** Decimals for which the column has space, so that all decimal points are below each other. */
+  /** Decimals for which the column has space, so that all decimal points are below each other, except those of wei. */
   readonly decimals: number;
 }
 
 export function Amount({ wei, unit, decimals }: AmountProps) {
   const { whole, fraction } = partsOf(wei, unit);
+  const isWei = whole.endsWith('wei');
   return (
     <span class={wei === 0n ? 'amount quiet' : 'amount'} title={`${formatQuantity(wei)} wei`}>
       {whole}
-      {decimals > 0 && (
+      {decimals > 0 && !isWei && (
         <span class="fraction" style={{ minWidth: `${decimals + 0.5}ch` }}>
           {fraction && `.${fraction}`}
         </span>

@@ -93,15 +93,15 @@ export function BlockView({ block, network }: BlockViewProps) {
                 goTo(pathOfSubject({ kind: 'block', id: block }) + changed, { replace: true })
               }
             />
+            <span class="copies">
+              <CsvButton
+                name={`block-${number ?? block}`}
+                traces={(all ?? []).map(({ root }) => root)}
+                network={network}
+              />
+              <CopyCall call={call} />
+            </span>
           </form>
-          <span class="copies">
-            <CsvButton
-              name={`block-${number ?? block}`}
-              traces={(all ?? []).map(({ root }) => root)}
-              network={network}
-            />
-            <CopyCall call={call} />
-          </span>
         </div>
         {failure.value && <ErrorBox failure={failure.value} retry={() => attempts.value++} />}
         {all?.length === 0 && <EmptyState title="This block has no traces" />}
@@ -214,14 +214,12 @@ function columnsOf(network: string, entries: readonly Entry[], unit: Unit): read
       cell: ({ root }) => <Amount wei={valueMoved(root)} unit={unit} decimals={decimals} />,
     },
     {
-      title: 'Calls below',
-      isNumber: true,
-      cell: ({ below, failedBelow }) => (
-        <>
-          {formatQuantity(below)}
-          {failedBelow > 0 && <span class="harm"> ✕ {formatQuantity(failedBelow)}</span>}
-        </>
-      ),
+      ...{ title: 'Calls below', isNumber: true },
+      cell: ({ below }) => formatQuantity(below),
+    },
+    {
+      ...{ title: 'Failed', isNumber: true },
+      cell: ({ failedBelow }) => failedBelow > 0 && <span class="harm">✕ {formatQuantity(failedBelow)}</span>,
     },
     {
       title: 'Gas used',

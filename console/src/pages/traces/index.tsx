@@ -64,7 +64,7 @@ function Search({ subject, network }: { readonly subject: Subject; readonly netw
         aria-label="Address, transaction or block"
         aria-describedby="search-hint"
         aria-invalid={isWrong.value}
-        placeholder="Address, transaction, block …"
+        placeholder="Address, transaction, block …  ( / )"
         autocomplete="off"
         spellcheck={false}
         value={text.value}
@@ -75,10 +75,9 @@ function Search({ subject, network }: { readonly subject: Subject; readonly netw
       />
       <NetworkChoice network={network} path={pathOfSubject(subject)} />
       <button type="submit">Search</button>
-      <p id="search-hint" class={isWrong.value ? 'harm' : 'quiet'} role="status">
-        {isWrong.value
-          ? '✕ Not recognised: an address is 0x and 40 hex digits, a transaction 0x and 64, a block a number.'
-          : 'Press / to search'}
+      <p id="search-hint" class="harm" role="status">
+        {isWrong.value &&
+          '✕ Not recognised: an address is 0x and 40 hex digits, a transaction 0x and 64, a block a number.'}
       </p>
     </form>
   );

@@ -37,7 +37,7 @@ export interface PlotEvents {
 const SHRINK_AFTER_MS = 60_000;
 const MIN_TOP = 10;
 /** Padding for half a time label such as `22:10:30`, because a label may be at the end of the axis. */
-const TIME_HALF_PX = 24;
+const TIME_HALF_PX = 28;
 const MIN_DRAG_PX = 8;
 const HATCH_PX = 6;
 /** Graphs with this key show their crosshairs at the same time. */

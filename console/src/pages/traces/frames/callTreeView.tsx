@@ -82,6 +82,11 @@ export function CallTreeView({ root, network, wanted, chosen }: CallTreeViewProp
   return (
     <>
       <TreeSize root={root} rows={rows.length} set={(changed) => (open.value = changed)} />
+      <div class="frame caption" aria-hidden="true">
+        <span />
+        <span class="number">Gas used</span>
+        <span>Level and call</span>
+      </div>
       <div
         class="call-tree"
         role="tree"

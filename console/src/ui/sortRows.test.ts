@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { type Column, sortRows } from './table.tsx';
+import { sortRows } from './sortRows.ts';
+import type { Column } from './table.tsx';
 
 interface Row {
   readonly name: string;
