@@ -136,16 +136,22 @@ it('tokens and the audit are managed over the API after a login', async () => {
   expect(secret).toMatch(/^fg_/);
   expect((await run('token list --json')).stdout).toContain(`"id":"${id}"`);
   expect(await run(`token revoke ${id}`)).toMatchObject({ status: 0, stdout: `${id} revoked\n` });
+  const missing = '0'.repeat(32);
+  expect(await run(`token revoke ${missing}`)).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining(`No token has the id ${missing}`),
+  });
   const audit = await run('audit --account acme');
   expect(audit).toMatchObject({ status: 0, stdout: expect.stringContaining('WHEN (UTC)') });
   expect(audit.stdout).toMatch(new RegExp(`token\\.revoke +${id} +child`));
   expect((await run(`audit --url ${server.baseUrl}`)).stdout).toBe(audit.stdout);
   // The start of an id would match no entry.
   expect((await run('audit --rule 31c70c65')).status).toBe(64);
-  expect(await run('key list')).toMatchObject({
-    status: 1,
-    stderr: expect.stringContaining(`${server.baseUrl} has no gateway`),
-  });
+  for (const words of ['key list', 'key revoke 12345678'])
+    expect(await run(words)).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(`${server.baseUrl} has no gateway`),
+    });
 });
 
 it('flags select the API or the data folder, then variables, then the login', async () => {

@@ -86,21 +86,10 @@ export function registerKey(program: Command): void {
     .argument('<id>', 'id from `floodgate key list`', readKeyId);
   addAccessFlags(revoke).action(async (id: string) => {
     const api = OperatorApi.of(revoke);
-    if (api !== undefined) {
-      const { name } = (await ofGateway(api, () => api.delete<ApiKeyView>(`${KEYS}/${id}`))).result;
-      process.stdout.write(`Key ${id} (${printable(name)}) is revoked.\n`);
-      return;
-    }
-    const revoked = await withKeys(revoke, (keys) =>
-      keys.revoke(id, {
-        revokedOn: new Date().toISOString(),
-        revokedBy: commandActor().by,
-        revokedFrom: commandActor().from,
-      }),
-    );
-    if (revoked === undefined)
+    const name = api ? await revokeOverApi(api, id) : await revokeInStore(revoke, id);
+    if (name === undefined)
       throw new OperatorError(`key ${id} does not exist; \`floodgate key list\` lists all keys`);
-    process.stdout.write(`Key ${revoked.id} (${revoked.name}) is revoked.\n`);
+    process.stdout.write(`Key ${id} (${printable(name)}) is revoked.\n`);
   });
 }
 
@@ -231,14 +220,33 @@ async function ofGateway<T>(api: OperatorApi, send: () => Promise<T>): Promise<T
   try {
     return await send();
   } catch (error) {
-    if (!(error instanceof ApiFailure) || error.status !== 404) throw error;
-    const { networks } = (await api.get<{ readonly networks: readonly object[] }>('/gateway')).result;
-    if (networks.length > 0) throw error;
-    throw new OperatorError(
-      `The server at ${api.url} has no gateway, and so no API keys: name a server with a gateway with --url, or the ` +
-        'data folder of one with --data-dir',
-    );
+    if (error instanceof ApiFailure && error.status === 404) await requireGateway(api);
+    throw error;
   }
+}
+
+async function requireGateway(api: OperatorApi): Promise<void> {
+  const { networks } = (await api.get<{ readonly networks: readonly object[] }>('/gateway')).result;
+  if (networks.length > 0) return;
+  throw new OperatorError(
+    `The server at ${api.url} has no gateway, and so no API keys: name a server with a gateway with --url, or the ` +
+      'data folder of one with --data-dir',
+  );
+}
+
+/** Returns the name of the revoked key; undefined if the key does not exist. */
+async function revokeOverApi(api: OperatorApi, id: string): Promise<string | undefined> {
+  const revoked = await api.delete<ApiKeyView>(`${KEYS}/${id}`);
+  if (revoked === undefined) await requireGateway(api);
+  return revoked?.result.name;
+}
+
+async function revokeInStore(command: Command, id: string): Promise<string | undefined> {
+  const { by, from } = commandActor();
+  const revoked = await withKeys(command, (keys) =>
+    keys.revoke(id, { revokedOn: new Date().toISOString(), revokedBy: by, revokedFrom: from }),
+  );
+  return revoked?.name;
 }
 
 const createOverApi = (

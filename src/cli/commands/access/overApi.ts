@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { Transport, type TransportResponse } from '../../../rules/client/index.ts';
+import { ApiFailure, Transport, type TransportResponse } from '../../../rules/client/index.ts';
 import { readConfig } from '../../configFlags.ts';
 import { OperatorError } from '../../operatorError.ts';
 import { accessOf, addServerFlags, defaultAccount, printWait } from '../rules/rulesConnection.ts';
@@ -94,8 +94,14 @@ export class OperatorApi {
     return this.#read<T>(await this.#transport.send('POST', path, { body, headers })).result;
   }
 
-  async delete<T>(path: string): Promise<Result<T>> {
-    return this.#read(await this.#transport.send('DELETE', path));
+  /** Returns undefined if the object does not exist. */
+  async delete<T>(path: string): Promise<Result<T> | undefined> {
+    try {
+      return this.#read(await this.#transport.send('DELETE', path));
+    } catch (error) {
+      if (error instanceof ApiFailure && error.status === 404) return undefined;
+      throw error;
+    }
   }
 
   #read<T>({ envelope }: TransportResponse): Result<T> {

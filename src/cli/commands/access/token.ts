@@ -149,28 +149,35 @@ async function listTokens(options: ListOptions, command: Command): Promise<void>
 
 async function revokeTokens(ids: string[], _options: object, command: Command): Promise<void> {
   const api = OperatorApi.of(command);
-  if (api !== undefined) {
-    for (const id of ids) {
-      const { messages } = await api.delete(`/user/tokens/${id}`);
-      await print([`${id} revoked`, ...messages.map(printable)].join('\n'));
-    }
-    return;
-  }
-  const unknown = await withStorage(command, async ({ tokens }) => {
-    const missing: string[] = [];
-    for (const id of ids) {
-      const revoked = await tokens.revoke(id, commandActor());
-      if (revoked) await print(`${id} revoked`);
-      else missing.push(id);
-      for (const child of revoked?.descendants ?? []) await print(`${child.id} revoked, created with ${id}`);
-    }
-    return missing;
-  });
+  const unknown = api ? await revokeOverApi(api, ids) : await revokeInStore(command, ids);
   if (unknown.length > 0)
     throw new OperatorError(
       `No token has the id ${unknown.join(', ')}; \`floodgate token list\` lists all tokens`,
     );
 }
+
+/** Returns the ids that no token has. */
+async function revokeOverApi(api: OperatorApi, ids: readonly string[]): Promise<string[]> {
+  const unknown: string[] = [];
+  for (const id of ids) {
+    const revoked = await api.delete(`/user/tokens/${id}`);
+    if (revoked) await print([`${id} revoked`, ...revoked.messages.map(printable)].join('\n'));
+    else unknown.push(id);
+  }
+  return unknown;
+}
+
+const revokeInStore = (command: Command, ids: readonly string[]): Promise<string[]> =>
+  withStorage(command, async ({ tokens }) => {
+    const unknown: string[] = [];
+    for (const id of ids) {
+      const revoked = await tokens.revoke(id, commandActor());
+      if (revoked) await print(`${id} revoked`);
+      else unknown.push(id);
+      for (const child of revoked?.descendants ?? []) await print(`${child.id} revoked, created with ${id}`);
+    }
+    return unknown;
+  });
 
 type Status = 'active' | 'revoked' | 'expired';
 
