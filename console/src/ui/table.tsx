@@ -9,9 +9,6 @@ export interface Column<Row> {
   readonly sortKey?: (row: Row) => string | number;
 }
 
-/** Tables with more columns are shown as blocks unless the window is wide. */
-const MOST_COLUMNS = 8;
-
 const matches = (query: string) => {
   const media = matchMedia(query);
   const found = signal(media.matches);
@@ -22,10 +19,6 @@ const matches = (query: string) => {
 };
 const isNarrow = matches('(max-width: 699px)');
 const isMedium = matches('(max-width: 1199px)');
-
-/** Returns the class of a table, which is shown as blocks in a narrow window. */
-const tableClass = (columns: number): string | undefined =>
-  (columns > MOST_COLUMNS ? isMedium : isNarrow).value ? 'cards' : undefined;
 
 export interface TableProps<Row> {
   /** Short description of the table, for screen readers. */
@@ -43,12 +36,16 @@ export interface TableProps<Row> {
    * Returns whether a row is visible. Hidden rows stay in the DOM, because rendering many rows delays key presses.
    */
   readonly isMatch?: (row: Row) => boolean;
+  /** Whether the columns need a wide window. */
+  readonly isWide?: boolean;
 }
 
 /** Table that shows each row as a block in a narrow window, with the column titles before the cells. */
-export function Table<Row>({ caption, columns, rows, keyOf, isMarked, isMatch, sort }: TableProps<Row>) {
+export function Table<Row>(props: TableProps<Row>) {
+  const { caption, columns, rows, keyOf, isMarked, isMatch, sort, isWide } = props;
+  const isBlocks = (isWide ? isMedium : isNarrow).value;
   return (
-    <table class={tableClass(columns.length)}>
+    <table class={isBlocks ? 'cards' : undefined}>
       <caption class="unseen">{caption}</caption>
       <thead>
         <tr>

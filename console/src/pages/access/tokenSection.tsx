@@ -73,6 +73,7 @@ export function TokenSection({ reads }: { readonly reads: Reads<readonly ApiToke
       {shown.length > 0 && (
         <Table
           caption="Tokens"
+          isWide
           columns={columns(isManager ? (token) => void revoke(token) : undefined)}
           rows={shown}
           keyOf={({ id }) => id}

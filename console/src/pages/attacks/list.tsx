@@ -114,6 +114,7 @@ export function AttackList() {
       {value !== undefined && value.result.length > 0 && (
         <Table
           caption="Attacks, newest first"
+          isWide={value.isOfFleet}
           columns={value.isOfFleet ? [...columns.slice(0, 2), placeColumn, ...columns.slice(2)] : columns}
           rows={value.result}
           keyOf={({ id }) => id}
