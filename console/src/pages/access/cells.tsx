@@ -4,7 +4,7 @@ import { STATUS } from './texts.ts';
 const WEEK_MS = 7 * 86_400_000;
 
 export function Status({ status }: { readonly status: keyof typeof STATUS }) {
-  return <span class={`status ${STATUS[status].tone}`}>{STATUS[status].word}</span>;
+  return <span class={`state ${STATUS[status].tone}`}>{STATUS[status].word}</span>;
 }
 
 /** Shows when a token or key expires, with a warning sign in the week before. */
