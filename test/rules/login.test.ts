@@ -171,16 +171,14 @@ it('flags select the API or the data folder, then variables, then the login', as
     count: 0,
     stderr: `Using the data folder ${other.dataDir} (FLOODGATE_DATA_DIR), not the API at ${server.baseUrl} (floodgate login).\n`,
   });
-  const both = await ids('', { ...data, FLOODGATE_URL: server.baseUrl });
-  expect(both).toEqual({
-    count: overApi,
-    stderr: `Using the API at ${server.baseUrl} (FLOODGATE_URL), not the data folder ${other.dataDir}.\n`,
-  });
-  expect(await ids(`--url ${server.baseUrl}`, data)).toEqual({ count: overApi, stderr: '' });
-  expect(await ids(`--data-dir ${other.dataDir}`, { FLOODGATE_URL: server.baseUrl })).toEqual({
+  const url = { FLOODGATE_URL: server.baseUrl };
+  expect(await ids('', { ...data, ...url })).toEqual({
     count: 0,
-    stderr: '',
+    stderr: `Using the data folder ${other.dataDir} (FLOODGATE_DATA_DIR), not the API at ${server.baseUrl} (FLOODGATE_URL).\n`,
   });
+  expect(await ids('', url)).toEqual({ count: overApi, stderr: '' });
+  expect(await ids(`--url ${server.baseUrl}`, data)).toEqual({ count: overApi, stderr: '' });
+  expect(await ids(`--data-dir ${other.dataDir}`, url)).toEqual({ count: 0, stderr: '' });
   const conflict = await run(`token list --url ${server.baseUrl} --data-dir x`);
   expect(conflict).toMatchObject({ status: 64, stderr: expect.stringContaining('--data-dir') });
 });

@@ -22,7 +22,6 @@ interface Result<T> {
 
 /** Variables that select the data folder, or the database of the rules. */
 const STORE_VARIABLES = ['FLOODGATE_DATA_DIR', 'FLOODGATE_CONFIG', 'FLOODGATE_RULES_STORE'];
-const URL_VARIABLE = 'FLOODGATE_URL';
 
 /** Adds the flags of a command that uses the API of a server, or opens the store of the rules. */
 export const addAccessFlags = (command: Command): Command =>
@@ -51,17 +50,17 @@ export class OperatorApi {
       return undefined;
     }
     if (urlSource === 'cli') return new OperatorApi(accessOf(command));
+    const url = command.opts<{ url?: string }>().url ?? readCredentials()?.url;
+    if (url === undefined) return undefined;
+    const api = `the API at ${url} (${urlSource === 'env' ? 'FLOODGATE_URL' : 'floodgate login'})`;
+    const store = storeOf(command);
     const variable = STORE_VARIABLES.find((name) => process.env[name] !== undefined);
-    const login = urlSource === undefined ? readCredentials() : undefined;
-    if (urlSource === undefined && (login === undefined || variable !== undefined)) {
-      const store = login && storeOf(command);
-      if (store) note(`${store} (${variable}), not the API at ${login.url} (floodgate login)`);
+    if (variable !== undefined) {
+      if (store) note(`${store} (${variable}), not ${api}`);
       return undefined;
     }
-    const api = new OperatorApi(accessOf(command));
-    const store = storeOf(command);
-    if (store) note(`the API at ${api.url} (${login ? 'floodgate login' : URL_VARIABLE}), not ${store}`);
-    return api;
+    if (store) note(`${api}, not ${store}`);
+    return new OperatorApi(accessOf(command));
   }
 
   get url(): string {
