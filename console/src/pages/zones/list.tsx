@@ -160,7 +160,7 @@ const policyColumns: readonly Column<ZonePolicy>[] = [
   {
     title: 'Mode',
     cell: ({ mode }) => (
-      <span class={mode === 'inherit' ? 'quiet' : `mode ${mode}`}>
+      <span class={mode === 'inherit' ? 'quiet state' : `mode state ${mode}`}>
         {mode === 'inherit' ? 'of the rule' : mode}
       </span>
     ),
