@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Trace } from '../../src/ethereum/traces/index.ts';
 import { floodgate } from '../rules/support/command.ts';
 import { canListProcesses } from '../server/support/processes.ts';
 import {
@@ -177,11 +178,49 @@ describe.skipIf(!canListProcesses || !hasClickHouse)(
       await expectExact();
     });
 
-    it('are checked, repaired, rewound and filled by commands', async () => {
-      const { head } = await readChain(anvil.url);
-      await isShared(head - FINAL_DEPTH);
+    it('read at most 16 blocks from the node, and store none, if ClickHouse lacks rows or has wrong ones', async () => {
+      const chain = await readChain(anvil.url);
+      await isShared(chain.head - FINAL_DEPTH);
       await ingest?.stop();
       ingest = undefined;
+      for (const damage of [
+        'trace_parties DELETE WHERE number = 4',
+        "trace_chunks UPDATE bytes = concat(bytes, 'x') WHERE number = 5",
+        'trace_blocks DELETE WHERE number = 7',
+      ])
+        await clickHouse.query(`ALTER TABLE ${damage} SETTINGS mutations_sync = 2`);
+      const rows = await clickHouse.query('SELECT count() FROM trace_blocks');
+      const addresses = addressesOf(chain.traces);
+      const where = (isWanted: (trace: Trace) => boolean) =>
+        JSON.parse(JSON.stringify(chain.traces.filter(isWanted)));
+      const wide = { fromBlock: 0, toBlock: 16, fromAddress: addresses, count: 10 };
+      for (const [i, connection] of connectAll().slice(0, 3).entries()) {
+        for (const number of [4, 5, 7])
+          expect(await connection.call('trace_block', number)).toEqual(
+            where((one) => one.blockNumber === number),
+          );
+        const { transactionHash: hash, blockHash } = where((one) => one.blockNumber === 5)[0];
+        expect(await connection.call('trace_transaction', hash)).toEqual(
+          where((one) => one.transactionHash === hash),
+        );
+        expect(await connection.call('trace_filter', { blockHash })).toEqual(
+          where((one) => one.blockHash === blockHash),
+        );
+        const { asked, meant } = randomQuery(random, chain, addresses);
+        const part = { fromBlock: i, toBlock: 15, count: 50 };
+        expect(await connection.answer('trace_filter', { ...asked, ...part })).toMatchObject(
+          plainAnswer(chain.traces, { ...meant, ...part, wantsAll: false }),
+        );
+        expect(await connection.answer('trace_filter', wide)).toMatchObject({ error: { code: -32001 } });
+      }
+      expect(await clickHouse.query('SELECT count() FROM trace_blocks')).toBe(rows);
+      const again = ['index', '--to-store', '--upstream', anvil.url, ...store(), '--again', '4-7'];
+      expect(await floodgate(again)).toMatchObject({ status: 0 });
+      expect(await connectAll()[0]?.call('trace_filter', wide)).toHaveLength(10);
+    });
+
+    it('are checked, repaired, rewound and filled by commands', async () => {
+      const { head } = await readChain(anvil.url);
       const verify = ['verify', ...store()];
       expect(await floodgate(verify)).toMatchObject({ status: 0, stdout: 'The shared index is whole.\n' });
       await clickHouse.query(

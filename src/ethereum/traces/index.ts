@@ -109,6 +109,7 @@ export { RecentPostings } from './postings/recentPostings.ts';
 export type { Merged, PartOfList } from './postings/select.ts';
 export {
   AnswerTooLargeError,
+  type BlocksReader,
   type ChainIdentity,
   type IndexChange,
   IndexConflictError,

@@ -137,6 +137,12 @@ export interface TraceStore {
     limits: Pick<TransactionLimits, 'upTo'>,
   ): MaybePromise<HistoryPosition | undefined>;
 
+  /**
+   * Returns a reader of consecutive blocks that are not stored. Present if other servers write a part of the index, so
+   * that this server cannot store blocks that are missing in it.
+   */
+  unstored?(blocks: readonly IndexedBlock[]): BlocksReader;
+
   /** Applies a change. When the promise resolves, the change is on disk and visible to every read. */
   apply(change: IndexChange): Promise<void>;
   close(): Promise<void>;
@@ -161,6 +167,12 @@ export interface TransactionLimits {
   /** Highest block number; transactions of higher blocks are treated as unknown. Default: the head of the index. */
   readonly upTo?: number | undefined;
 }
+
+/** Reads of a few blocks. */
+export type BlocksReader = Pick<
+  TraceStore,
+  'filter' | 'blockTraces' | 'transactionTraces' | 'transactionTrace' | 'transactionPosition'
+>;
 
 /** Read access to an index that another process writes. */
 export type TraceReader = Omit<TraceStore, 'bindChain' | 'apply' | 'onDemand'>;
@@ -200,4 +212,7 @@ export class IndexConflictError extends Error {
 }
 
 /** Thrown if the index cannot be read or written now, because its database is unreachable or incomplete. */
-export class IndexUnavailableError extends Error {}
+export class IndexUnavailableError extends Error {
+  /** Whether the database answers, but its rows do not prove a result. */
+  readonly isUnproven: boolean = false;
+}

@@ -122,6 +122,7 @@ export interface EthereumNetwork {
    * Indexes a range of blocks for a client. Resolves with the reason if a block is not indexed. Throws RateLimitedError.
    */
   ensure(fromBlock: number, toBlock: number, client: BudgetClient): Promise<NotIndexed | undefined>;
+  charge: IndexFiller['charge'];
   /** Returns why the index is not ready, as text; undefined if it is ready. */
   notReady(): string | undefined;
   unavailable(): readonly UnavailableBlock[];
@@ -210,6 +211,7 @@ export async function startEthereumNetwork(
     },
     ensure: (fromBlock, toBlock, client) =>
       filler.ensure(fromBlock, toBlock, client).then(() => undefined, notIndexed),
+    charge: (blocks, client) => filler.charge(blocks, client),
     methods: methodsOf(table, services),
     nodes: () =>
       pool.nodes.map(({ name, health, heads }) => ({
@@ -285,6 +287,7 @@ const fillerOf = (indexer: Indexer, newBlocks: NewBlocks): IndexFiller => ({
   },
   freshHeads: () => indexer.freshHeads(),
   ensure: (fromBlock, toBlock, client) => indexer.ensure(fromBlock, toBlock, newBlocks.meterOf(client)),
+  charge: (blocks, client) => newBlocks.meterOf(client).charge(blocks),
 });
 
 function notIndexed(error: unknown): NotIndexed {

@@ -8,6 +8,7 @@ import type {
 } from '../../ethereum/gateway/index.ts';
 import type { HeadChange } from '../../ethereum/ingest/index.ts';
 import type { NodeLease, NodeRemoval, WantedNodeLease } from '../../ethereum/nodes/index.ts';
+import type { MaybePromise } from '../../ethereum/traces/index.ts';
 import type { BudgetClient } from '../../platform/budgets/index.ts';
 import type { MetricJson } from '../../platform/metrics/index.ts';
 import type { GatewayAccess } from '../console/consoleGateway.ts';
@@ -61,6 +62,12 @@ export type PrimaryCalls = {
     readonly toBlock: number;
     readonly client: BudgetClient;
   }): Promise<NotIndexed | undefined>;
+  /** Counts blocks that a worker fetches for a client, like `EthereumNetwork.charge`. */
+  charge(fetched: {
+    readonly network: string;
+    readonly blocks: number;
+    readonly client: BudgetClient;
+  }): MaybePromise<void>;
   /** Returns the gateway access of the console session with this secret; undefined if the session has ended. */
   consoleAccess(secret: string): Promise<GatewayAccess | undefined>;
   /** Reports a transaction that a node accepted. Replies when all workers know it. */

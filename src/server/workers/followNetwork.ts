@@ -126,6 +126,7 @@ function fillerOf(
         if (error instanceof NodeError) return pool.knownHeads;
         throw error;
       }),
+    charge: (blocks, client) => primary.ask('charge', { network, blocks, client }),
     async ensure(fromBlock, toBlock, client) {
       const notIndexed = await primary.ask('ensure', { network, fromBlock, toBlock, client });
       refresh();

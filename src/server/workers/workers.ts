@@ -38,6 +38,7 @@ export class Workers implements Replicas {
     found: ({ network, node, why }) => this.#networkOf(network).reportNodeFault(node, why),
     ensure: ({ network, fromBlock, toBlock, client }) =>
       this.#networkOf(network).ensure(fromBlock, toBlock, client),
+    charge: ({ network, blocks, client }) => this.#networkOf(network).charge(blocks, client),
     take: (wanted) => leaseFrom(this.#rates, wanted),
     takeOfNode: ({ network, node, ...wanted }) => {
       const { budget } = this.#nodeOf(network, node).client;

@@ -248,4 +248,6 @@ it('an unavailable index is not an internal error, so clients try again', () => 
   expect(fault).toBeInstanceOf(NoNodeError);
   expect(fault).toMatchObject({ status: 503, data: { reason: 'noIndex' } });
   expect(logged).toEqual([[{ reason: 'the database is gone' }, 'index unavailable for a request']]);
+  const unproven = Object.assign(new IndexUnavailableError('a row is missing'), { isUnproven: true });
+  expect(handler.fault(unproven)).toMatchObject({ code: -32001, data: { reason: 'unproven' } });
 });

@@ -173,6 +173,12 @@ export class CallsHandler implements CallHandler {
   fault(error: unknown): RpcError {
     if (error instanceof IndexUnavailableError) {
       this.#dependencies.log.warn({ reason: error.message }, 'index unavailable for a request');
+      if (error.isUnproven)
+        return new RpcError(
+          'resourceNotFound',
+          'the shared index does not prove this result; try again later, or request at most 16 blocks',
+          { reason: 'unproven' },
+        );
       return new NoNodeError('the index cannot be read now; try again', 'noIndex');
     }
     const id = this.#faults.faultId();

@@ -77,8 +77,8 @@ async function readTransaction(
   caller: LimitedCaller,
 ): Promise<Found> {
   try {
-    const place = await findTransaction(services, { hash: query.hash, caller }, (upTo) =>
-      services.store.transactionPosition(query.hash, { upTo }),
+    const place = await findTransaction(services, { hash: query.hash, caller }, (store, upTo) =>
+      store.transactionPosition(query.hash, { upTo }),
     );
     return place === null ? { transactions: [], missing: [] } : await readFrames(services, place, query);
   } catch (error) {

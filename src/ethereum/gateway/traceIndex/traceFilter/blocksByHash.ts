@@ -1,10 +1,11 @@
 import { BlockUnavailableError } from '../../../ingest/index.ts';
 import { NoNodeError, RpcError } from '../../../jsonrpc/index.ts';
 import { NodeError } from '../../../nodes/index.ts';
-import type { Hash, MaybePromise } from '../../../traces/index.ts';
+import type { BlocksReader, Hash, MaybePromise } from '../../../traces/index.ts';
 import { clientOf } from '../../method.ts';
 import type { Caller, IndexServices } from '../traces/indexServices.ts';
 import { ensureIndexed, resolveHeads } from './fromIndex.ts';
+import { orFromNodes } from './fromNodes.ts';
 
 /** Maximum number of block hashes whose block number is remembered. Each needs about 100 bytes. */
 const MAX_KNOWN_NUMBERS = 4096;
@@ -23,18 +24,25 @@ export class BlocksByHash {
   async read<T>(
     hash: Hash,
     caller: Caller,
-    read: (blockNumber: number) => MaybePromise<T | undefined>,
+    read: (blockNumber: number, store: BlocksReader) => MaybePromise<T | undefined>,
   ): Promise<T> {
-    const { indexer } = this.#services;
+    const { indexer, store } = this.#services;
     const blockNumber = this.#numbers.get(hash) ?? (await this.#find(hash));
     const { head } = await resolveHeads(this.#services, [blockNumber]);
+    const wanted = { fromBlock: blockNumber, toBlock: blockNumber, caller };
+    const usual = async () => {
+      const indexed = await read(blockNumber, store);
+      if (indexed !== undefined) return indexed;
+      await ensureIndexed(indexer, wanted);
+      return (
+        (await read(blockNumber, store)) ??
+        (await this.#readFollowed(head, caller, () => read(blockNumber, store)))
+      );
+    };
     if (blockNumber <= head) {
-      const indexed = await read(blockNumber);
-      if (indexed !== undefined) return this.#remember(hash, blockNumber, indexed);
-      await ensureIndexed(indexer, { fromBlock: blockNumber, toBlock: blockNumber, caller });
-      const fetched =
-        (await read(blockNumber)) ?? (await this.#readFollowed(head, caller, () => read(blockNumber)));
-      if (fetched !== undefined) return this.#remember(hash, blockNumber, fetched);
+      const fromNodes = { ...wanted, read: (blocks: BlocksReader) => read(blockNumber, blocks) };
+      const found = await orFromNodes(this.#services, fromNodes, usual);
+      if (found !== undefined) return this.#remember(hash, blockNumber, found);
     }
     throw new RpcError(
       'resourceNotFound',

@@ -5,6 +5,8 @@ import type { NodeHeads } from '../../../nodes/index.ts';
 import {
   AnswerTooLargeError,
   type Hash,
+  type IndexedBlock,
+  IndexUnavailableError,
   TooManyTracesError,
   type TraceReader,
 } from '../../../traces/index.ts';
@@ -46,9 +48,11 @@ function services({ indexed, lastHeads, freshHeads, ensure, blockOfHash }: Setup
         calls.ensured.push([from, to]);
         await ensure?.(from, to);
       },
+      charge: () => undefined,
     },
     finder: {
       transactionBlock: async () => undefined,
+      block: async () => undefined,
       revertOutput: () => Promise.reject(new Error('not used')),
       async blockOfHash(hash) {
         calls.found++;
@@ -167,6 +171,59 @@ describe('a range of blocks', () => {
     await expect(failing('timeout')).rejects.toMatchObject({ data: { blockNumber: 4, reason: 'timeout' } });
     const other = services({ ensure: () => Promise.reject(new TypeError('a bug')) });
     await expect(readBlocks(other.made, RANGE, () => undefined)).rejects.toThrow(TypeError);
+  });
+});
+
+describe('a range that a shared index does not prove', () => {
+  class Unproven extends IndexUnavailableError {
+    override readonly isUnproven = true;
+  }
+  /** A shared index that lacks the rows of all blocks, and nodes with empty blocks, except `untraced`. */
+  function sharedServices(untraced?: number) {
+    const { made, calls } = services({});
+    const charged: number[] = [];
+    const fetched: IndexedBlock[][] = [];
+    const shared: IndexServices = {
+      ...made,
+      indexer: { ...made.indexer, charge: (blocks) => void charged.push(blocks) },
+      store: {
+        ...made.store,
+        unstored: (blocks) => {
+          fetched.push([...blocks]);
+          return made.store;
+        },
+      },
+      finder: {
+        ...made.finder,
+        block: async (number) => ({
+          header: { ...blockAt(number), timestamp: 0, transactionHashes: [] },
+          traces: [],
+          ...(number === untraced && { unavailable: 'timeout' }),
+        }),
+      },
+    };
+    const read = async (toBlock: number) =>
+      readBlocks(shared, { fromBlock: 3, toBlock, caller: {} }, async (store) => {
+        if (store === shared.store) throw new Unproven('rows are missing');
+        return 'read';
+      });
+    return { read, charged, fetched, calls };
+  }
+
+  it('is read from at most 16 blocks of the nodes, which are counted and not stored', async () => {
+    const { read, charged, fetched, calls } = sharedServices();
+    expect(await read(18)).toBe('read');
+    expect(fetched[0]?.map(({ block }) => block.number)).toEqual(Array.from({ length: 16 }, (_, i) => 3 + i));
+    await expect(read(19)).rejects.toThrow('rows are missing');
+    expect([charged, calls.ensured]).toEqual([[16], []]);
+  });
+
+  it('is an error with the reason if no node can trace a block', async () => {
+    const { read } = sharedServices(5);
+    await expect(read(6)).rejects.toMatchObject({
+      code: -32001,
+      data: { blockNumber: 5, reason: 'timeout' },
+    });
   });
 });
 

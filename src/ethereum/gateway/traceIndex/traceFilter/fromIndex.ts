@@ -11,8 +11,9 @@ import {
   type TraceReader,
 } from '../../../traces/index.ts';
 import { clientOf } from '../../method.ts';
-import type { Caller, IndexFiller, IndexServices } from '../traces/indexServices.ts';
+import type { IndexFiller, IndexServices } from '../traces/indexServices.ts';
 import type { BlockBound } from './blockTag.ts';
+import { notFound, orFromNodes, type ReadBlocks, type WantedRange } from './fromNodes.ts';
 
 export interface Heads {
   /** Number of the newest block that the nodes report. */
@@ -102,13 +103,6 @@ export function checkHead({ head }: Heads, member: string, blockNumber: number):
     );
 }
 
-interface WantedRange {
-  readonly fromBlock: number;
-  readonly toBlock: number;
-  /** The client for which missing blocks are fetched. */
-  readonly caller: Caller;
-}
-
 /** Maximum number of attempts to read blocks. Blocks are read again if they are replaced during an attempt. */
 export const MAX_READS = 4;
 
@@ -119,19 +113,20 @@ export const MAX_READS = 4;
 export function readBlocks<T>(
   services: IndexServices,
   range: WantedRange,
-  read: () => MaybePromise<T | undefined>,
+  read: ReadBlocks<T>,
 ): MaybePromise<T> {
-  return mapMaybe(read(), (held) => held ?? readFetched(services, range, read));
+  const usual = () => mapMaybe(read(services.store), (held) => held ?? readFetched(services, range, read));
+  return orFromNodes(services, { ...range, read }, usual);
 }
 
 async function readFetched<T>(
-  { indexer }: IndexServices,
+  { store, indexer }: IndexServices,
   { fromBlock, toBlock, caller }: WantedRange,
-  read: () => MaybePromise<T | undefined>,
+  read: ReadBlocks<T>,
 ): Promise<T> {
   for (let left = MAX_READS - 1; left > 0; left--) {
     await ensureIndexed(indexer, { fromBlock, toBlock, caller });
-    const held = await read();
+    const held = await read(store);
     if (held !== undefined) return held;
   }
   const what = fromBlock === toBlock ? `block ${toBlock} was` : `blocks ${fromBlock} to ${toBlock} were`;
@@ -156,12 +151,7 @@ export async function ensureIndexed(
           reason: 'noSpace',
         },
       );
-    if (!(error instanceof BlockUnavailableError)) throw error;
-    const { blockNumber, message, failure } = error;
-    throw new RpcError('resourceNotFound', message, {
-      blockNumber,
-      ...(failure !== undefined && { reason: failure }),
-    });
+    throw error instanceof BlockUnavailableError ? notFound(error) : error;
   }
 }
 

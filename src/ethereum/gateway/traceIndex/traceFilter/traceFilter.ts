@@ -1,6 +1,7 @@
 import type { Result } from '../../../jsonrpc/index.ts';
 import {
   type BlockRange,
+  type BlocksReader,
   type Hash,
   HEADROOM_BYTES,
   type JsonWriter,
@@ -27,34 +28,35 @@ import { checkOrder, checkWidth, type TraceFilterParams } from './params.ts';
 const NOTHING = Buffer.from('[]');
 const INSTEAD = 'request fewer traces with count';
 
+type ReadFilter = (store: BlocksReader, wanted: TraceFilter) => MaybePromise<Result | undefined>;
+
 /** Returns the handler of trace_filter. It is synchronous if this process has the index with the whole range. */
 export function traceFilter(services: IndexServices): Handler {
+  const { maxAnswerBytes } = services;
   const writers = new JsonWriterPool();
   const blocks = new BlocksByHash(services);
   const ofBlock = (
     asked: TraceFilterParams,
     blockHash: Hash,
-    {
-      read,
-      caller,
-    }: { read: (wanted: TraceFilter) => MaybePromise<Result | undefined>; caller: LimitedCaller },
+    { read, caller }: { read: ReadFilter; caller: LimitedCaller },
   ): MaybePromise<Result> => {
     if (asked.count === 0) return NOTHING;
     const range = (number: number) => ({ fromBlock: number, toBlock: number });
-    const readBlock = (number: number) => read(rangeFilter(asked, range(number), caller.limits));
+    const readBlock = (number: number, store: BlocksReader) =>
+      read(store, rangeFilter(asked, range(number), caller.limits));
     return withSizeErrors(() => blocks.read(blockHash, caller, readBlock), INSTEAD);
   };
   return ([filter], caller) => {
     const { mayStream } = caller;
     const asked = filter as TraceFilterParams; // validated by the parameter type
-    const read = (wanted: TraceFilter): MaybePromise<Result | undefined> =>
-      mayStream ? pooled(services, writers, wanted) : copied(services, wanted);
+    const read: ReadFilter = (store, wanted) =>
+      mayStream ? pooled({ store, maxAnswerBytes }, writers, wanted) : store.filter(wanted, maxAnswerBytes);
     if (asked.blockHash !== undefined) return ofBlock(asked, asked.blockHash, { read, caller });
     return mapMaybe(resolveHeads(services, [asked.from, asked.to]), (heads): MaybePromise<Result> => {
       const wanted = filterOf(asked, heads, caller.limits);
       if (wanted.count === 0) return NOTHING;
       const range = { fromBlock: wanted.fromBlock, toBlock: wanted.toBlock, caller };
-      return withSizeErrors(() => readBlocks(services, range, () => read(wanted)), INSTEAD);
+      return withSizeErrors(() => readBlocks(services, range, (store) => read(store, wanted)), INSTEAD);
     });
   };
 }
@@ -81,14 +83,9 @@ function rangeFilter(
   return { fromBlock, toBlock, blockHash, fromAddresses, toAddresses, mode, after, count, wantsAll };
 }
 
-const copied = (
-  { store, maxAnswerBytes }: IndexServices,
-  filter: TraceFilter,
-): MaybePromise<Result | undefined> => store.filter(filter, maxAnswerBytes);
-
 /** Returns the result in the writer's pooled buffer. It is sent from this buffer without a copy. */
 function pooled(
-  { store, maxAnswerBytes }: IndexServices,
+  { store, maxAnswerBytes }: { readonly store: BlocksReader; readonly maxAnswerBytes: number },
   writers: JsonWriterPool,
   filter: TraceFilter,
 ): MaybePromise<Result | undefined> {

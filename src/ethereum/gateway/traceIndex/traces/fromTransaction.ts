@@ -1,13 +1,17 @@
 import { NoNodeError } from '../../../jsonrpc/index.ts';
 import { NodeError, type TransactionFinder } from '../../../nodes/index.ts';
-import { type Hash, type MaybePromise, mapMaybe } from '../../../traces/index.ts';
+import { type BlocksReader, type Hash, type MaybePromise, mapMaybe } from '../../../traces/index.ts';
 import { ensureIndexed, MAX_READS, withSizeErrors } from '../traceFilter/fromIndex.ts';
+import { isUnproven, orFromNodes } from '../traceFilter/fromNodes.ts';
 import type { Caller, IndexServices } from './indexServices.ts';
 
 const NULL = Buffer.from('null');
 
 /** Reads a transaction from the index. `upTo` is the highest block that is read; undefined means all blocks. */
-type ReadTransaction<T> = (upTo: number | undefined) => MaybePromise<T | null | undefined>;
+type ReadTransaction<T> = (
+  store: BlocksReader,
+  upTo: number | undefined,
+) => MaybePromise<T | null | undefined>;
 
 interface WantedTransaction {
   readonly hash: Hash;
@@ -36,21 +40,33 @@ export const findTransaction = <T>(
   services: IndexServices,
   wanted: WantedTransaction,
   read: ReadTransaction<T>,
-): MaybePromise<T | null> =>
-  mapMaybe(read(services.indexer.lastHeads?.latest.number), (held) =>
-    held === undefined ? readFetched(services, wanted, read) : held,
-  );
+): MaybePromise<T | null> => {
+  const known = read(services.store, services.indexer.lastHeads?.latest.number);
+  const proven =
+    known instanceof Promise
+      ? known.catch((error: unknown) => {
+          if (!isUnproven(error)) throw error;
+          return undefined;
+        })
+      : known;
+  return mapMaybe(proven, (held) => (held === undefined ? readFetched(services, wanted, read) : held));
+};
 
 async function readFetched<T>(
-  { indexer, finder }: IndexServices,
+  services: IndexServices,
   { hash, caller }: WantedTransaction,
   read: ReadTransaction<T>,
 ): Promise<T | null> {
+  const { store, indexer, finder } = services;
   for (let left = MAX_READS - 1; left > 0; left--) {
     const blockNumber = await blockOf(finder, hash);
     if (blockNumber === undefined) return null;
-    await ensureIndexed(indexer, { fromBlock: blockNumber, toBlock: blockNumber, caller });
-    const held = await read(blockNumber);
+    const range = { fromBlock: blockNumber, toBlock: blockNumber, caller };
+    const wanted = { ...range, read: (blocks: BlocksReader) => read(blocks, blockNumber) };
+    const held = await orFromNodes(services, wanted, async () => {
+      await ensureIndexed(indexer, range);
+      return read(store, blockNumber);
+    });
     if (held !== undefined) return held;
     // The block was replaced while it was read, so the transaction may be in another block now.
   }

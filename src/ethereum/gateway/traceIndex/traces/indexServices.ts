@@ -1,7 +1,7 @@
 import type { BudgetClient } from '../../../../platform/budgets/index.ts';
 import type { Indexer } from '../../../ingest/index.ts';
-import type { BlockFinder, TransactionFinder } from '../../../nodes/index.ts';
-import type { TraceReader } from '../../../traces/index.ts';
+import type { BlockFinder, TraceProvider, TransactionFinder } from '../../../nodes/index.ts';
+import type { MaybePromise, TraceReader } from '../../../traces/index.ts';
 import type { CallContext } from '../../method.ts';
 
 export interface IndexFiller extends Pick<Indexer, 'lastHeads' | 'freshHeads'> {
@@ -10,6 +10,8 @@ export interface IndexFiller extends Pick<Indexer, 'lastHeads' | 'freshHeads'> {
    * if the client has too many blocks fetched.
    */
   ensure(fromBlock: number, toBlock: number, client: BudgetClient): Promise<void>;
+  /** Counts blocks that are fetched for a client, but not stored. Throws RateLimitedError. */
+  charge(blocks: number, client: BudgetClient): MaybePromise<void>;
 }
 
 /** The part of the context of a call that identifies the client. */
@@ -21,7 +23,7 @@ export type LimitedCaller = Caller & Pick<CallContext, 'limits'>;
 export interface IndexServices {
   readonly store: TraceReader;
   readonly indexer: IndexFiller;
-  /** Queries the nodes for transactions that are not in the index, and for blocks by hash. */
-  readonly finder: TransactionFinder & BlockFinder;
+  /** Queries the nodes for transactions that are not in the index, for blocks by hash, and for their traces. */
+  readonly finder: TransactionFinder & BlockFinder & Pick<TraceProvider, 'block'>;
   readonly maxAnswerBytes: number;
 }

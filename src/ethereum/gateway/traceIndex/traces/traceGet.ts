@@ -7,12 +7,12 @@ const INSTEAD = 'a single trace cannot be split (the limit is gateway.maxAnswerB
 
 /** Returns the handler of trace_get. Its result is the frame with this `traceAddress`, or `null`. */
 export function traceGet(services: IndexServices): Handler {
-  const { store, maxAnswerBytes } = services;
+  const { maxAnswerBytes } = services;
   const answer = fromTransaction(services, INSTEAD);
   return ([transactionHash, framePath], caller) => {
     const hash = transactionHash as Hash; // validated by the parameter types
     const path = framePath as readonly number[];
-    return answer(hash, caller, (upTo) =>
+    return answer(hash, caller, (store, upTo) =>
       store.transactionTrace(hash, path, { maxBytes: maxAnswerBytes, upTo }),
     );
   };

@@ -7,10 +7,12 @@ const INSTEAD = 'request single traces with trace_get';
 
 /** Returns the handler of trace_transaction. An unknown transaction yields `null`, as in Parity and Erigon. */
 export function traceTransaction(services: IndexServices): Handler {
-  const { store, maxAnswerBytes } = services;
+  const { maxAnswerBytes } = services;
   const answer = fromTransaction(services, INSTEAD);
   return ([transactionHash], caller) => {
     const hash = transactionHash as Hash; // validated by the parameter type
-    return answer(hash, caller, (upTo) => store.transactionTraces(hash, { maxBytes: maxAnswerBytes, upTo }));
+    return answer(hash, caller, (store, upTo) =>
+      store.transactionTraces(hash, { maxBytes: maxAnswerBytes, upTo }),
+    );
   };
 }

@@ -1,6 +1,7 @@
 import {
   AnswerTooLargeError,
   type BlockRange,
+  type BlocksReader,
   type ChainIdentity,
   type DecodeFrame,
   type FramesPage,
@@ -10,6 +11,7 @@ import {
   type HistoryPosition,
   type HistoryQuery,
   type HistorySummary,
+  type IndexedBlock,
   immediate,
   JsonWriter,
   type MaybePromise,
@@ -24,6 +26,7 @@ import {
 } from '../../../traces/index.ts';
 import { TraceStoreUnavailable, UnprovenRead } from '../connection/failures.ts';
 import type { FilterPart } from '../reads/filterPart.ts';
+import { UnstoredBlocks } from '../reads/unstoredBlocks.ts';
 import type { SharedReader } from '../sharedReader.ts';
 import { framesPage, historyPage, summaryOfBoth } from './combinedHistories.ts';
 import { LocalRun, type RunStart } from './localRun.ts';
@@ -164,6 +167,10 @@ export class CombinedTraceReader implements TraceReader {
       if (range.fromBlock >= start.number) return this.#local.addressSummary({ ...query, ...range });
       return summaryOfBoth({ local: this.#local, shared, start }, { query, range });
     });
+  }
+
+  unstored(blocks: readonly IndexedBlock[]): BlocksReader {
+    return new UnstoredBlocks(blocks);
   }
 
   async close(): Promise<void> {

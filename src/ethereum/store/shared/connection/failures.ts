@@ -8,6 +8,7 @@ export class TraceStoreUnavailable extends IndexUnavailableError {
 /** The rows on a host do not prove a result. Another host, or a later read, may have all rows. */
 export class UnprovenRead extends TraceStoreUnavailable {
   override readonly name = 'UnprovenRead';
+  override readonly isUnproven = true;
 }
 
 /** A table is missing, or was created by another release. */

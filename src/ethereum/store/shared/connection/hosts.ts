@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ClickHouse } from './clickHouse.ts';
-import { TraceStoreUnavailable } from './failures.ts';
+import { TraceStoreUnavailable, UnprovenRead } from './failures.ts';
 
 /** Maximum number of times that a read is tried, if no host proves a result. */
 const MAX_READS = 4;
@@ -23,16 +23,18 @@ export class Hosts {
 
   /**
    * Runs a read. If the host is unreachable or does not prove a result, runs the read again on the next host. Finally
-   * throws the last error.
+   * throws the last UnprovenRead, otherwise the last error.
    */
   async read<T>(read: (host: ClickHouse) => Promise<T>): Promise<T> {
+    let unproven: UnprovenRead | undefined;
     for (let reads = 1; ; reads++)
       try {
         return await read(this.current);
       } catch (error) {
         if (!(error instanceof TraceStoreUnavailable)) throw error;
         this.failed();
-        if (reads >= Math.max(MAX_READS, this.#hosts.length)) throw error;
+        if (error instanceof UnprovenRead) unproven = error;
+        if (reads >= Math.max(MAX_READS, this.#hosts.length)) throw unproven ?? error;
         if (reads >= this.#hosts.length) await pause(reads * READ_AGAIN_MS);
       }
   }

@@ -7,7 +7,7 @@ const CLOSE = Buffer.from(']');
 const COMMA = Buffer.from(',');
 
 interface TracesToWrite {
-  readonly places: readonly TracePosition[];
+  readonly places: readonly Omit<TracePosition, 'write'>[];
   readonly chunks: Chunks;
   readonly maxBytes: number;
   readonly json?: JsonWriter | undefined;
