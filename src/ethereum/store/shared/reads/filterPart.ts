@@ -97,7 +97,8 @@ async function findByAddress(host: ClickHouse, chain: bigint, filter: TraceFilte
   let ignored: readonly bigint[] = [];
   for (let searches = 0; searches < MAX_SEARCHES; searches++) {
     const { others, ...found } = await searchByAddress(host, chain, { filter, ignored });
-    if (others.every((write) => ignored.includes(write))) return found;
+    // An ignored write that is not among the others now is the valid one of its block: the block became visible.
+    if (others.length === ignored.length && others.every((write) => ignored.includes(write))) return found;
     ignored = others;
   }
   throw new UnprovenRead('the shared index: rows were added during the read');
