@@ -109,7 +109,10 @@ describe.skipIf(CHROMIUM === undefined)(
       return () => count;
     };
     /** Waits until the list of rules has read the queries of each rule. Those of a deleted rule are not found. */
-    const hitsRead = () => expect.poll(() => page.locator('main tbody td', { hasText: '…' }).count()).toBe(0);
+    const hitsRead = async () => {
+      await page.locator('main tbody a[href*="/rules/"]').first().waitFor();
+      await expect.poll(() => page.locator('main tbody td', { hasText: '…' }).count()).toBe(0);
+    };
     const counted = async () => (await api('/../status')).result.since_start;
     /** Returns the number of pixels of the last graph that have the colour of a series. */
     const painted = (colour: string) =>
