@@ -14,6 +14,7 @@ import { askTcp, query, RCODE } from '../dns/support/dnsClient.ts';
 import { root, run } from '../server/support/run.ts';
 import { startDev } from '../server/support/startDev.ts';
 import { cleanEnvironment } from '../support/cleanEnvironment.ts';
+import { HANG_MS } from '../support/hang.ts';
 import { installedNode } from '../support/newerNode.ts';
 import { runProgram } from '../support/runProgram.ts';
 import { npm } from './support/npm.ts';
@@ -180,12 +181,14 @@ describe('the package', () => {
       const path = `PATH=${dirname(node)}:${process.env['PATH']}`;
       const command = ['env', path, 'npx', '--offline', 'floodgate', 'dev'] as const;
       const dev = await startDev(join(folder, 'dev', name), command, project);
-      const reported = dev
-        .log()
-        .split('\n')
-        .filter((line) => line.includes('anvil'));
-      expect(reported).toHaveLength(1);
-      expect(reported[0]).toContain('npm install @foundry-rs/anvil');
+      const reported = () =>
+        dev
+          .log()
+          .split('\n')
+          .filter((line) => line.includes('anvil'));
+      // The log follows the start message.
+      await expect.poll(reported, { timeout: HANG_MS }).toHaveLength(1);
+      expect(reported()[0]).toContain('npm install @foundry-rs/anvil');
       expect(dev.startMessage).toMatch(/Gateway +not started: .*anvil/);
       const url = /Rules API +(\S+)/.exec(dev.startMessage)?.[1] ?? '';
       expect((await fetch(`${url}/openapi.json`)).status).toBe(200);

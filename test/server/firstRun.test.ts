@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exampleRule } from '../../src/rules/index.ts';
 import { PROGRAM } from '../support/program.ts';
+import { HANG_MS } from '../support/hang.ts';
 import { until } from '../support/until.ts';
 import { callTraceFilter } from '../traces/support/callTraceFilter.ts';
 import { canListProcesses, processTree, running } from './support/processes.ts';
@@ -197,7 +198,8 @@ describe('npm start', () => {
 
     const second = await start(COMPILED);
     expect(await firstBlock(second)).not.toBe(hash);
-    expect(second.log()).toContain('moved aside the index of an earlier development chain');
+    const moved = 'moved aside the index of an earlier development chain';
+    await expect.poll(() => second.log(), { timeout: HANG_MS }).toContain(moved);
     expect(second.log()).not.toContain('indexing waits');
   });
 
