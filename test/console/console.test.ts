@@ -450,6 +450,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await until('names of the zone among the samples', async () =>
         (await texts('.samples')).join().includes(ZONE),
       );
+      await page.locator('.samples').getByRole('button', { name: 'Allow' }).first().waitFor();
       const frame = page.locator('figure.graph').nth(1);
       await frame.getByRole('button', { name: 'Show as table' }).click();
       expect(await frame.locator('tbody tr').count()).toBeGreaterThan(5);

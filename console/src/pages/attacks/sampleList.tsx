@@ -4,7 +4,7 @@ import { ListButton } from '../lists/actions.tsx';
 
 type SampledQuery = Schemas['SampledQueries']['queries'][number];
 
-/** List of sampled queries: name, type and network of the client, with a button that denies the network. */
+/** List of sampled queries: name, with a button that allows it, type and network, with a button that denies it. */
 export function SampleList({ queries }: { readonly queries: readonly SampledQuery[] }) {
   return (
     <ul class="samples">
@@ -13,6 +13,9 @@ export function SampleList({ queries }: { readonly queries: readonly SampledQuer
           <code>
             <UntrustedText text={name} />
           </code>
+          <span>
+            <ListButton list="allowlist" value={name} isName comment="From a sampled query" />
+          </span>
           <span>{type}</span>
           <span class="quiet">
             <UntrustedText text={network} />
