@@ -41,15 +41,17 @@ export const findTransaction = <T>(
   wanted: WantedTransaction,
   read: ReadTransaction<T>,
 ): MaybePromise<T | null> => {
+  const ifHeld = (held: T | null | undefined) =>
+    held === undefined ? readFetched(services, wanted, read) : held;
   const known = read(services.store, services.indexer.lastHeads?.latest.number);
-  const proven =
-    known instanceof Promise
-      ? known.catch((error: unknown) => {
-          if (!isUnproven(error)) throw error;
-          return undefined;
-        })
-      : known;
-  return mapMaybe(proven, (held) => (held === undefined ? readFetched(services, wanted, read) : held));
+  if (!(known instanceof Promise)) return ifHeld(known);
+  return known.then(ifHeld, async (error: unknown) => {
+    if (!isUnproven(error)) throw error;
+    // Nodes forget in which blocks old transactions are, so null does not mean that no block contains it.
+    const found = await readFetched(services, wanted, read);
+    if (found === null) throw error;
+    return found;
+  });
 };
 
 async function readFetched<T>(
