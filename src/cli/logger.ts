@@ -18,7 +18,7 @@ export async function createLogger(level: Config['log']['level']): Promise<Progr
   return log;
 }
 
-/** Like `createLogger`, but holds the lines until `release` is called, so that the first output precedes them. */
+/** Like `createLogger`, but keeps the lines until `release` is called, so that the first output precedes them. */
 export async function createHeldLogger(
   level: Config['log']['level'],
 ): Promise<ProgramLog & { readonly release: () => void }> {

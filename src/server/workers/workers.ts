@@ -18,7 +18,7 @@ import { PING_MS, type SharedCalls, WorkerProcess, type WorkerProcessDependencie
 const ROOM = { charge: () => true, credit: () => undefined, freeConnection: () => undefined };
 /** Timeout for reading a worker's metrics. After it, the metrics that were last read are used. */
 const READ_TIMEOUT_MS = 2_000;
-/** Pause before the restart of a worker that ran less than `LIVED_MS`: one that fails at once must not use a processor. */
+/** Pause before a worker that ran less than `LIVED_MS` is replaced. One that fails at once would use a processor. */
 const RESTART_PAUSE_MS = 1_000;
 const LIVED_MS = 30_000;
 

@@ -4,7 +4,7 @@ import { ListButton } from '../lists/actions.tsx';
 
 type SampledQuery = Schemas['SampledQueries']['queries'][number];
 
-/** List of sampled queries: name, with a button that allows it, type and network, with a button that denies it. */
+/** List of sampled queries. Buttons allow the name, and deny the network of the client. */
 export function SampleList({ queries }: { readonly queries: readonly SampledQuery[] }) {
   return (
     <ul class="samples">

@@ -20,7 +20,7 @@ export const decimalsIn = (amounts: readonly bigint[], unit: Unit): number =>
 interface AmountProps {
   readonly wei: bigint;
   readonly unit: Unit;
-  /** Decimals for which the column has space, so that all decimal points are below each other, except those of wei. */
+  /** Number of decimals of the column. Its decimal points are aligned, except those of amounts in wei. */
   readonly decimals: number;
 }
 

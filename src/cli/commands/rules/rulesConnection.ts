@@ -37,7 +37,10 @@ export interface CurrentToken {
   readonly guarded_account?: string;
 }
 
-/** Adds flags for server and token file; `otherwise` is used without a URL and a login. The token has no flag: other users can see a process's flags. */
+/**
+ * Adds flags for server and token file. The token has no flag: other users can see a process's flags. `otherwise` names
+ * what the command uses without a URL and a login.
+ */
 export function addServerFlags(command: Command, otherwise = 'this machine'): Command {
   return command
     .addOption(

@@ -125,7 +125,7 @@ it('a query and a probe whose answers arrived while the event loop was blocked d
     if (packet.readUInt16BE(packet.length - 4) === QueryType.SOA) probes++;
     packet[2] = 0x80;
     server.send(packet, to, address);
-    // As at the end of a long block: the timer fires before the answer, which has arrived, is read.
+    // Simulates a blocked event loop: the timer fires before the answer is read, which has arrived.
     relay.tick(Date.now() + 10_000);
   });
   const client = await bound();

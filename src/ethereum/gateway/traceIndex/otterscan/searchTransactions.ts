@@ -74,7 +74,7 @@ async function writePage(
     for (let at = 0; at < transactions.length; at += MAX_CONCURRENT) {
       const some = transactions.slice(at, at + MAX_CONCURRENT);
       const read = some.map((found) => readTransaction(parts, found));
-      // Cached results are no promises.
+      // Cached results are not promises.
       const known = read.some((one) => one instanceof Promise) ? await Promise.all(read) : (read as Read[]);
       let charged = 0;
       for (const [i, { tx, receipt }] of known.entries()) {

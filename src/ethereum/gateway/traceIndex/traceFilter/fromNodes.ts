@@ -10,7 +10,7 @@ import {
 import { clientOf } from '../../method.ts';
 import type { Caller, IndexServices } from '../traces/indexServices.ts';
 
-/** Maximum number of blocks that are fetched for one read and not stored. So many full blocks fit into memory. */
+/** Maximum number of blocks that are fetched for one read and not stored. It bounds the memory of the read. */
 const MAX_UNSTORED_BLOCKS = 16;
 
 export interface WantedRange {
@@ -43,7 +43,7 @@ export function orFromNodes<T>(
   });
 }
 
-/** Whether an error says that blocks are missing or not proven, but not that no node can trace them. */
+/** Returns whether a read failed because blocks are missing or not proven. False if no node can trace a block. */
 const mayBeFetched = (error: unknown): boolean =>
   isUnproven(error) ||
   (error instanceof RpcError &&

@@ -6,14 +6,14 @@ import { readFirstSteps } from './firstSteps.ts';
 
 /** Code of an account that delegates to another (EIP-7702). */
 const DELEGATION = /^0xef0100(?<target>[0-9a-f]{40})$/i;
-/** Gas to load the code of a delegation's target since Amsterdam, in go-ethereum 1.17.8: of a warm and of a cold account. */
+/** Gas to load the code of a delegation's target since Amsterdam, as in go-ethereum 1.17.8. */
 const WARM_GAS = 100n;
 const COLD_GAS = 3_000n;
 
 /**
- * Returns the transactions that may have paid for a delegation of their recipient although neither a step nor the gas
- * that they paid shows it: no code ran, and their data may cost the gas floor. The code of their recipients after the
- * parent block shows it. Excludes transactions from the first authorization on, because it may change this code.
+ * Returns the transactions for which only the code of their recipient shows whether they paid for a delegation: no code
+ * ran, and their data may cost the gas floor. The code is that after the parent block. Transactions from the first
+ * authorization on are excluded, because it may change this code.
  */
 export function transactionsAtFloor(block: FullBlock, rules: ChainRules): readonly BlockTransaction[] {
   const { transactions } = block;
