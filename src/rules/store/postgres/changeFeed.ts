@@ -127,7 +127,6 @@ export class ChangeFeed {
     if (this.#client !== undefined) return;
     const client = this.#connections.newClient();
     client.on('notification', () => this.#pollSoon());
-    client.on('error', () => undefined);
     try {
       await client.connect();
       await client.query(`LISTEN ${CHANGE_CHANNEL}`);

@@ -70,10 +70,8 @@ export class Connections {
     this.#listenClient = listenUrl === undefined ? Client : clientOf(hostsOf(listenUrl), TIMEOUTS);
     const { connectionTimeoutMillis } = common;
     this.#pool = new pg.Pool({ Client, connectionTimeoutMillis, max: MAX_CONNECTIONS, idleTimeoutMillis: 0 });
-    // Errors are ignored here: the pool removes an idle connection that is cut, and on others the running statement
-    // fails.
+    // The pool reports errors of idle connections, which it has removed.
     this.#pool.on('error', () => undefined);
-    this.#pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
   /** Text that identifies the database, without user and password. */

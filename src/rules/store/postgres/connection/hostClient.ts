@@ -24,6 +24,9 @@ export function hostClient(hosts: readonly pg.ClientConfig[], isReadWrite: boole
 
     constructor() {
       super(hosts[current]);
+      // Without a listener, an error would end the process: the connection may end before the pool listens. Errors are
+      // ignored here, because the running statement fails, and the pool removes an idle connection that ended.
+      this.on('error', () => undefined);
     }
 
     // The pool passes a callback, other callers await the promise.
