@@ -36,7 +36,7 @@ export { fieldTable } from './format/fieldTable.ts';
 export { ObjectChecker, plainObject } from './format/objectChecker.ts';
 export { type RuleField, RuleFormat, ruleFormat } from './format/ruleFormat.ts';
 export { profileSensitivities, ruleSchema, sensitivities } from './format/ruleSchema.ts';
-export { BadZoneError, canonicalZone } from './format/zoneName.ts';
+export { BadZoneError, canonicalZone, MAX_ZONE_CHARACTERS } from './format/zoneName.ts';
 export {
   checkNewZonePolicy,
   checkZonePolicyPatch,

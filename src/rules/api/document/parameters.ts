@@ -1,11 +1,7 @@
 import Type from 'typebox';
-import { accountIdPattern } from '../../index.ts';
+import { accountIdPattern, MAX_ZONE_CHARACTERS } from '../../index.ts';
 import { cursorPattern, DEFAULT_AUDIT_PAGE, MAX_AUDIT_PAGE } from '../handlers/auditHandler.ts';
-import {
-  DEFAULT_ATTACKS_PER_PAGE,
-  MAX_ATTACKS_PER_PAGE,
-  MAX_ZONE_CHARACTERS,
-} from '../handlers/guardHandlers.ts';
+import { DEFAULT_ATTACKS_PER_PAGE, MAX_ATTACKS_PER_PAGE } from '../handlers/guardHandlers.ts';
 import { MAX_RETRY_KEY_CHARACTERS } from '../handlers/retryKey.ts';
 import { MAX_PER_PAGE, ruleOrders, zoneOrders } from '../http/paging.ts';
 import { EXAMPLE_ATTACK_ID, EXAMPLE_ENTRY_ID, EXAMPLE_RULE_ID, EXAMPLE_ZONE_ID } from './examples.ts';

@@ -55,13 +55,13 @@ it('GET …/zone_assessments returns pages, and one zone in any notation', async
     result: [{ zone: '.' }],
     result_info: { page: 2, per_page: 2, count: 1, total_count: 3, total_pages: 2 },
   });
-  for (const zone of ['example.net', 'EXAMPLE.net.'])
+  for (const zone of ['example.net', 'EXAMPLE.net.', 'ex\\097mple.net'])
     expect((await listed({ zone })).result).toEqual([{ zone: 'example.net' }]);
   expect((await listed({ zone: '.' })).result).toEqual([{ zone: '.' }]);
   expect((await listed({ zone: 'example.org' })).result).toEqual([]);
 });
 
-it.each([{ zone: '' }, { zone: ['a', 'b'] }, { zone: 'x'.repeat(1025) }])(
+it.each([{ zone: '' }, { zone: 'a..b' }, { zone: 'a b' }, { zone: ['a', 'b'] }, { zone: 'x'.repeat(1025) }])(
   'GET …/zone_assessments rejects a zone that is not one name: %j',
   async (query) => {
     await expect(listed(query)).rejects.toMatchObject({ faults: [{ pointer: '/zone' }] });

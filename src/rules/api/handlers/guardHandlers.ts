@@ -1,5 +1,7 @@
 import {
   type AuditLog,
+  BadZoneError,
+  canonicalZone,
   type Fault,
   InvalidRule,
   isRuleId,
@@ -21,8 +23,6 @@ export const DEFAULT_ATTACKS_PER_PAGE = 25;
 const MICROS_PER_MILLI = 1000;
 const HOUR_MS = 3_600_000;
 const MOMENT_ALLOWED = 'a time such as 2026-11-20T22:10:38Z';
-/** Maximum length of a name in presentation format, in which each of 255 octets may be an escape of four characters. */
-export const MAX_ZONE_CHARACTERS = 1024;
 
 export interface AttackPageRequest {
   readonly page: number;
@@ -170,16 +170,15 @@ interface Bounds {
 const PAGES: Bounds = { standard: 1, highest: Number.MAX_SAFE_INTEGER };
 const PER_PAGE: Bounds = { standard: DEFAULT_ATTACKS_PER_PAGE, highest: MAX_ATTACKS_PER_PAGE };
 
-/** Returns the zone in the query, in lower case and without a final dot. Throws `InvalidRule` if there are several. */
+/** Returns the zone in the query in its canonical form. Throws `InvalidRule` if it is not one name. */
 function readZone({ zone }: ApiRequest['query']): string | undefined {
   if (zone === undefined) return undefined;
-  if (typeof zone !== 'string' || zone === '' || zone.length > MAX_ZONE_CHARACTERS) {
-    const got = typeof zone === 'string' ? quoteText(zone) : 'more than one value';
-    const message = `zone must be the name of a zone, of at most ${MAX_ZONE_CHARACTERS} characters; got ${got}`;
-    throw new InvalidRule([{ pointer: pointerTo('zone'), message }]);
+  try {
+    return canonicalZone(zone);
+  } catch (error) {
+    if (!(error instanceof BadZoneError)) throw error;
+    throw new InvalidRule([{ pointer: pointerTo('zone'), message: error.message }]);
   }
-  const name = zone.toLowerCase();
-  return name === '.' || !name.endsWith('.') ? name : name.slice(0, -1);
 }
 
 /** Returns times in milliseconds since 1970, undefined if omitted. Throws `InvalidRule` with all faults. */
