@@ -9,7 +9,7 @@ import { ZONE_NAME, ZONE_TEXT } from '../dns/support/guardInFront.ts';
 import { newRule, rulesPath } from '../rules/support/samples.ts';
 import { type RulesServer, startServer } from '../rules/support/server.ts';
 import { type AlertReceiver, startAlertReceiver } from '../support/alertReceiver.ts';
-import { CHROMIUM, launchBrowser, openTab, type Tab } from './support/browser.ts';
+import { CHROMIUM, launchBrowser, layoutShift, layoutShifts, openTab, type Tab } from './support/browser.ts';
 import { checkPage, checkState, checkWidth } from './support/checkPages.ts';
 
 const ACCOUNT = 'a';
@@ -139,6 +139,8 @@ describe.skipIf(CHROMIUM === undefined)(
         const { id } = await api(`${CONFIGS}/allowlist`, { body: { name: `n${i}.example` } });
         await api(`${CONFIGS}/allowlist/${id}`, { method: 'DELETE' });
       }
+      await button('Show 52 new changes').waitFor();
+      expect(await layoutShift(page), await layoutShifts(page)).toBeLessThan(0.001);
       await button('Show 52 new changes').click();
       await expect.poll(() => rowsOf('Changes').count()).toBe(50);
       await button('Older').click();

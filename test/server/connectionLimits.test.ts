@@ -132,7 +132,10 @@ it('DNS over TCP is answered while connections wait for workers that hang', asyn
   const config = { upstream: [NO_NODE], workers: 2, ops: { port: 0 }, dns: guard };
   const floodgate = await started({ maxOpenFiles: MAX_OPEN_FILES, config });
   const { pid } = floodgate.process;
+  if (pid === undefined) throw new Error('the server has no process id');
   const opsUrl = opsUrlOf(floodgate);
+  // Ends the whole process group: a stopped worker would outlive the server, and keep its output open.
+  atEnd(() => process.kill(-pid, 'SIGKILL'));
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
   for (const child of children) process.kill(Number(child), 'SIGSTOP');
   await flood(floodgate.url, '');

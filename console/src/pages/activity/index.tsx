@@ -125,7 +125,10 @@ interface NewChangesProps {
   readonly show: () => void;
 }
 
-/** Button that shows changes made since the list was read. Without a click, no row is added, so that no row moves. */
+/**
+ * Button that shows changes made since the list was read. Without a click, no row is added, so that no row moves. For
+ * the same reason the button is there before the first new change.
+ */
 function NewChanges({ newestAt, isShown, show }: NewChangesProps) {
   const found = useSignal<ReadonlySet<string>>(new Set());
   useEffect(() => {
@@ -133,10 +136,9 @@ function NewChanges({ newestAt, isShown, show }: NewChangesProps) {
     if (changes.length > 0) found.value = new Set([...found.peek(), ...changes]);
   }, [live.value]);
   const count = [...found.value].filter((at) => at > newestAt).length;
-  if (count === 0) return null;
   return (
-    <button type="button" onClick={show}>
-      Show {count} new {pluralOf(count, 'change', 'changes')}
+    <button type="button" class="new-changes" disabled={count === 0} onClick={show}>
+      {count === 0 ? 'No new changes' : `Show ${count} new ${pluralOf(count, 'change', 'changes')}`}
     </button>
   );
 }
