@@ -10,8 +10,10 @@ const ITERATIONS = 1_000;
 /** A scheduler with a clock that only work advances, and a log of that work. */
 function schedule() {
   let nowMs = 0;
+  let interruptedMs = 0;
   const log: string[] = [];
-  const scheduler = new Scheduler({ nowMs: () => nowMs, usedMicroseconds: () => 1_000 * nowMs });
+  const usedMicroseconds = () => 1_000 * (nowMs - interruptedMs);
+  const scheduler = new Scheduler({ nowMs: () => nowMs, usedMicroseconds });
   return {
     scheduler,
     log,
@@ -22,6 +24,11 @@ function schedule() {
     work: (name: string, ms: number) => () => {
       nowMs += ms;
       log.push(name);
+    },
+    /** Lets another process run. */
+    interrupt: (ms: number) => {
+      nowMs += ms;
+      interruptedMs += ms;
     },
     async finish(count: number) {
       for (let i = 0; log.length < count && i < ITERATIONS; i++) await nextIteration();
@@ -67,6 +74,18 @@ describe('the scheduler', () => {
     await finish(221);
     const last = log.lastIndexOf('b');
     expect(log.slice(0, last).filter((name) => name === 'a').length).toBeLessThanOrEqual(25);
+  });
+
+  it('does not count the time for which another process interrupted a turn', async () => {
+    const { scheduler, log, work, interrupt, finish } = schedule();
+    scheduler.defer(A, () => {
+      interrupt(50);
+      work('a', 1)();
+    });
+    for (let i = 0; i < 4; i++) scheduler.defer(B, work('b', 2));
+    for (let i = 0; i < 4; i++) scheduler.defer(A, work('a', 1));
+    await finish(9);
+    expect(log.slice(0, 6)).toEqual(['a', 'b', 'a', 'b', 'a', 'a']);
   });
 
   it.each([

@@ -53,7 +53,8 @@ export class Scheduler {
   #current: BudgetClient | undefined;
   #turnStartMs = 0;
   #turnMs = 0;
-  #turnStartMicroseconds = 0;
+  /** Processor time of the process at the start of the slice. */
+  #sliceStartMicroseconds = 0;
 
   constructor(clock = CLOCK) {
     this.#clock = clock;
@@ -139,6 +140,7 @@ export class Scheduler {
 
   readonly #startSlice = (): void => {
     this.#sliceMs = 0;
+    this.#sliceStartMicroseconds = this.#clock.usedMicroseconds();
     this.#forget();
     this.#runNext();
   };
@@ -164,16 +166,17 @@ export class Scheduler {
     this.#waiting.delete(name);
     if (next.tasks.length > 0) this.#waiting.set(name, next);
     this.#begin(client, Math.min(turnMs, SLICE_MS - this.#sliceMs));
-    this.#turnStartMicroseconds = this.#clock.usedMicroseconds();
     // The turn ends after all microtasks, because they are a part of it: they continue after an awaited turn.
     queueMicrotask(() => process.nextTick(this.#endTurn, client));
     task();
   }
 
   readonly #endTurn = (client: BudgetClient): void => {
-    const elapsed = this.#end() * MICROSECONDS_PER_MS;
-    // Other processes may interrupt a turn, and other threads also use processor time.
-    const used = Math.min(elapsed, this.#clock.usedMicroseconds() - this.#turnStartMicroseconds);
+    const elapsedMs = this.#end();
+    let used = elapsedMs * MICROSECONDS_PER_MS;
+    // Another process may have interrupted a long turn. The processor time is read only then, because reading it is slow.
+    if (elapsedMs > SLICE_MS)
+      used = Math.min(used, this.#clock.usedMicroseconds() - this.#sliceStartMicroseconds);
     const name = nameOf(client);
     const own = this.#waiting.get(name);
     if (this.#waiting.size > (own === undefined ? 0 : 1)) this.#charge(client, Math.ceil(used));
