@@ -208,11 +208,11 @@ export function traceStoreContract(
       await chain.grow(store, 5);
       const json = new JsonWriter();
       const filter = filterOf({ fromBlock: 20, toBlock: 24 });
-      const bytes = await store.filter(filter, MAX_BYTES, json);
+      const bytes = await store.filter(filter, MAX_BYTES, { json });
       expectText(bytes, stringifyTraces(referenceFilter(chain.traces, filter)));
       expect(bytes?.buffer).toBe(json.written().buffer);
       for (const range of [{ fromBlock: 19 }, { toBlock: 25 }, { fromBlock: 900, toBlock: 901 }])
-        expect(await store.filter({ ...filter, ...range }, MAX_BYTES, json)).toBeUndefined();
+        expect(await store.filter({ ...filter, ...range }, MAX_BYTES, { json })).toBeUndefined();
     });
 
     test('long inputs and outputs that a block repeats are returned unchanged, and deleted with their block', async () => {

@@ -2,7 +2,7 @@ import type { BudgetClient } from '../../platform/budgets/index.ts';
 import type { Span } from '../../platform/spans/index.ts';
 import type { Result } from '../jsonrpc/index.ts';
 import type { ResponseQuota } from '../nodes/index.ts';
-import type { MaybePromise } from '../traces/index.ts';
+import type { MaybePromise, NextTurn } from '../traces/index.ts';
 import type { CallLimits } from './callLimits.ts';
 
 /** Data of a call besides its parameters. The handler stores the source of the result here (`cache`, `node`). */
@@ -17,6 +17,8 @@ export interface CallContext {
   readonly keyId?: string | undefined;
   /** Hash of the API key that the client sent. Undefined if no key is needed. */
   readonly credential?: string | undefined;
+  /** Resolves when it is the client's turn to use the thread. Default: after I/O was polled. */
+  readonly nextTurn?: NextTurn | undefined;
   readonly room: ResponseQuota;
   /** Limits of the client's API key. Default: the limits of the server. */
   readonly limits: CallLimits;

@@ -104,9 +104,13 @@ export interface TraceStore {
    * unavailable. Throws AnswerTooLargeError above `maxBytes`, and TooManyTracesError. If the writer `json` is given,
    * the bytes are in its buffer, and valid until the next write to it.
    */
-  filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): MaybePromise<Uint8Array | undefined>;
+  filter(
+    filter: TraceFilter,
+    maxBytes: number,
+    options?: FilterOptions,
+  ): MaybePromise<Uint8Array | undefined>;
   /** Returns all traces of a block as bytes of a JSON array, or undefined if the block is missing or unavailable. */
-  blockTraces(blockNumber: number, maxBytes: number): MaybePromise<Buffer | undefined>;
+  blockTraces(blockNumber: number, maxBytes: number, nextTurn?: NextTurn): MaybePromise<Buffer | undefined>;
   /**
    * Returns all traces of a transaction as bytes of a JSON array, or undefined if the index does not contain the
    * transaction.
@@ -161,9 +165,21 @@ export interface OnDemandPart {
   keep(fromBlock: number, toBlock: number): Promise<void>;
 }
 
+/**
+ * Resolves when a long read may continue to use the thread. An embedded engine calls it every 1 to 2 ms. Default: after
+ * I/O was polled.
+ */
+export type NextTurn = () => Promise<void>;
+
+export interface FilterOptions {
+  readonly json?: JsonWriter | undefined;
+  readonly nextTurn?: NextTurn | undefined;
+}
+
 /** Limits for a read of a transaction's traces. */
 export interface TransactionLimits {
   readonly maxBytes: number;
+  readonly nextTurn?: NextTurn | undefined;
   /** Highest block number; transactions of higher blocks are treated as unknown. Default: the head of the index. */
   readonly upTo?: number | undefined;
 }

@@ -1,5 +1,5 @@
 import { Registry } from 'prom-client';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Scheduler } from '../../../platform/scheduler/index.ts';
 import {
   NoNodeError,
@@ -82,13 +82,15 @@ function setUp({
     warn: (...line: unknown[]) => logged.push(line),
     error: (...line: unknown[]) => logged.push(line),
   };
+  const scheduler = new Scheduler();
+  const client = { address: '192.0.2.1' };
   const handler = new CallsHandler(
     1000,
     {
       methods: tableOf('mainnet', methods, metrics),
       permit,
       space,
-      turns: { scheduler: new Scheduler(), client: { address: '192.0.2.1' } },
+      turns: { scheduler, client },
       faults: { faultId: () => 'fault-1' },
       ...(message && { message }),
     },
@@ -100,8 +102,16 @@ function setUp({
   };
   const call = async (method: string, mayStream = true) =>
     handler.handle({ id: 1, method, params: [] }, mayStream);
-  return { handler, call, limited, logged, contexts, admitted, left: () => left };
+  return { handler, call, limited, logged, contexts, admitted, scheduler, client, left: () => left };
 }
+
+it('lets a long call wait for the turns of its client', async () => {
+  const { call, contexts, scheduler, client } = setUp();
+  const turn = vi.spyOn(scheduler, 'turn');
+  await call('read');
+  await contexts[0]?.nextTurn?.();
+  expect(turn).toHaveBeenCalledExactlyOnceWith(client);
+});
 
 const LARGE = Buffer.alloc(FREE_BYTES + 1);
 

@@ -92,7 +92,8 @@ export class CallsHandler implements CallHandler {
     const mayStream = message === undefined;
     const { client, address, keyId, credential, limits } = permit;
     const whose = { client, address, keyId, credential, limits };
-    this.context = { mayStream, room: space, ...whose, span: undefined, ...message };
+    const nextTurn = () => turns.scheduler.turn(turns.client);
+    this.context = { mayStream, nextTurn, room: space, ...whose, span: undefined, ...message };
     this.#dependencies = dependencies;
     this.#methods = methods;
     this.#permit = permit;

@@ -47,10 +47,12 @@ export function traceFilter(services: IndexServices): Handler {
     return withSizeErrors(() => blocks.read(blockHash, caller, readBlock), INSTEAD);
   };
   return ([filter], caller) => {
-    const { mayStream } = caller;
+    const { mayStream, nextTurn } = caller;
     const asked = filter as TraceFilterParams; // validated by the parameter type
     const read: ReadFilter = (store, wanted) =>
-      mayStream ? pooled({ store, maxAnswerBytes }, writers, wanted) : store.filter(wanted, maxAnswerBytes);
+      mayStream
+        ? pooled(writers, (json) => store.filter(wanted, maxAnswerBytes, { json, nextTurn }))
+        : store.filter(wanted, maxAnswerBytes, { nextTurn });
     if (asked.blockHash !== undefined) return ofBlock(asked, asked.blockHash, { read, caller });
     return mapMaybe(resolveHeads(services, [asked.from, asked.to]), (heads): MaybePromise<Result> => {
       const wanted = filterOf(asked, heads, caller.limits);
@@ -85,13 +87,12 @@ function rangeFilter(
 
 /** Returns the result in the writer's pooled buffer. It is sent from this buffer without a copy. */
 function pooled(
-  { store, maxAnswerBytes }: { readonly store: BlocksReader; readonly maxAnswerBytes: number },
   writers: JsonWriterPool,
-  filter: TraceFilter,
+  read: (json: JsonWriter) => MaybePromise<Uint8Array | undefined>,
 ): MaybePromise<Result | undefined> {
   const json = writers.acquire();
   try {
-    const bytes = store.filter(filter, maxAnswerBytes, json);
+    const bytes = read(json);
     if (!(bytes instanceof Promise)) return resultIn(json, bytes, writers);
     return bytes.then(
       (known) => resultIn(json, known, writers),

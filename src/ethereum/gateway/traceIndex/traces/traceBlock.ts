@@ -20,7 +20,7 @@ export function traceBlock(services: IndexServices): Handler {
     return mapMaybe(resolveHeads(services, [bound]), (heads) => {
       const blockNumber = resolveBound(heads, 'block', bound);
       checkHead(heads, 'block', blockNumber);
-      const read = (store: BlocksReader) => store.blockTraces(blockNumber, maxAnswerBytes);
+      const read = (store: BlocksReader) => store.blockTraces(blockNumber, maxAnswerBytes, caller.nextTurn);
       const range = { fromBlock: blockNumber, toBlock: blockNumber, caller };
       return withSizeErrors(() => readBlocks(services, range, read), INSTEAD);
     });

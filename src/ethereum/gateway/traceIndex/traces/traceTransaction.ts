@@ -12,7 +12,7 @@ export function traceTransaction(services: IndexServices): Handler {
   return ([transactionHash], caller) => {
     const hash = transactionHash as Hash; // validated by the parameter type
     return answer(hash, caller, (store, upTo) =>
-      store.transactionTraces(hash, { maxBytes: maxAnswerBytes, upTo }),
+      store.transactionTraces(hash, { maxBytes: maxAnswerBytes, upTo, nextTurn: caller.nextTurn }),
     );
   };
 }

@@ -1,4 +1,6 @@
+import { setImmediate as afterPolling } from 'node:timers/promises';
 import {
+  type FilterOptions,
   findMatches,
   type JsonWriter,
   type MaybePromise,
@@ -8,44 +10,37 @@ import {
   WorkBudget,
 } from '../../../traces/index.ts';
 import type { IndexState } from './indexState.ts';
-import type { TickScheduler } from './tickScheduler.ts';
 import type { TraceArrayWriter } from './traceArrayWriter.ts';
 
 /**
- * Maximum work of a search that runs without a pause. One unit of work is the time to read one position of a posting
- * list.
+ * Maximum work of a search without a pause, which blocks the thread for about 1 ms. One unit of work is the time to read
+ * one position of a posting list.
  */
-const SYNCHRONOUS_WORK = 4_096;
-/** Work of a longer search in each event loop tick. It blocks the thread for 1 to 2 ms. */
-const WORK_PER_TICK = 8_192;
+const WORK_PER_TURN = 4_096;
 
 export interface FilterRunnerOptions {
-  readonly workPerTick?: number | undefined;
+  readonly workPerTurn?: number | undefined;
 }
 
 export interface FilterRunnerDependencies {
   /** Returns the current state of the index. The caller may use it only until its next `await`. */
   readonly current: () => IndexState;
   readonly answers: TraceArrayWriter;
-  readonly turns: TickScheduler;
   /** Writer that is used if the caller passes none. The caller then gets a copy of the result. */
   readonly json: JsonWriter;
 }
 
-interface Target {
+interface Target extends FilterOptions {
   readonly maxBytes: number;
-  readonly json: JsonWriter | undefined;
 }
 
-/** Runs trace filters: small searches synchronously, larger ones spread over several event loop ticks. */
+/** Runs trace filters: small searches synchronously, larger ones in several turns of the client. */
 export class FilterRunner {
-  readonly #workAtOnce: number;
   readonly #workPerTurn: number;
   readonly #dependencies: FilterRunnerDependencies;
 
-  constructor({ workPerTick }: FilterRunnerOptions, dependencies: FilterRunnerDependencies) {
-    this.#workAtOnce = workPerTick ?? SYNCHRONOUS_WORK;
-    this.#workPerTurn = workPerTick ?? WORK_PER_TICK;
+  constructor({ workPerTurn }: FilterRunnerOptions, dependencies: FilterRunnerDependencies) {
+    this.#workPerTurn = workPerTurn ?? WORK_PER_TURN;
     this.#dependencies = dependencies;
   }
 
@@ -58,7 +53,7 @@ export class FilterRunner {
     const { blockHash } = filter;
     if (blockHash !== undefined && state.block(filter.fromBlock)?.hash !== blockHash) return undefined;
     if (state.firstWithoutTraces(filter.fromBlock, filter.toBlock) !== undefined) return undefined;
-    const work = new WorkBudget(this.#workAtOnce);
+    const work = new WorkBudget(this.#workPerTurn);
     const search = findMatches(state, filter, work);
     const step = search.next();
     return step.done ? this.#written(step.value, target) : this.#goOn(search, { work, target });
@@ -68,10 +63,11 @@ export class FilterRunner {
     search: ReturnType<typeof findMatches>,
     { work, target }: { readonly work: WorkBudget; readonly target: Target },
   ): Promise<Buffer | undefined> {
-    const { current, turns } = this.#dependencies;
+    const { current } = this.#dependencies;
+    const { nextTurn = afterPolling } = target;
     const { epoch } = current();
     for (;;) {
-      await turns.next();
+      await nextTurn();
       // If the epoch has changed, the positions that the search has collected may belong to other traces.
       if (current().epoch !== epoch) return undefined;
       work.reset(this.#workPerTurn);

@@ -209,7 +209,7 @@ test('random additions, evictions, reorganisations and restarts leave exactly th
 });
 
 test('a filter that runs while its blocks are evicted returns all traces or none', async () => {
-  const slow = await lmdbTraces({ workPerTick: 1 });
+  const slow = await lmdbTraces({ workPerTurn: 1 });
   const searched = await slow.open();
   const random = new Random(6);
   const chain = chainOf(random, 40);

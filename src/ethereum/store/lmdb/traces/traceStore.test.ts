@@ -4,7 +4,7 @@ import { traceStoreContract } from '../../../../../test/contract/traceStore.ts';
 import { Random } from '../../../../../test/support/random.ts';
 import { blockOfTrees, randomTree } from '../../../../../test/support/syntheticTree.ts';
 import { until } from '../../../../../test/support/until.ts';
-import { type Hash, indexBlock } from '../../../traces/index.ts';
+import { type Hash, indexBlock, type NextTurn } from '../../../traces/index.ts';
 import { IndexState } from './indexState.ts';
 
 traceStoreContract('lmdb', () => lmdbTraces());
@@ -37,6 +37,43 @@ test('transactionTrace finds a frame of a transaction with 20,000 frames by bina
     expect(parses).not.toHaveBeenCalled();
   } finally {
     vi.restoreAllMocks();
+    await store.close();
+    await remove();
+  }
+});
+
+test('long reads continue only in the turns that their caller has', async () => {
+  const { open, remove } = await lmdbTraces({ workPerTurn: 40 });
+  const store = await open();
+  const { header, traces } = blockOfTrees(new Random(22), 9, [randomTree(new Random(23), 600, 300)]);
+  const [hash] = header.transactionHashes as [Hash]; // transaction of its only tree
+  let nowMs = performance.now();
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => ++nowMs);
+  const senders = [...new Set(traces.flatMap(({ action }) => ('from' in action ? [action.from] : [])))];
+  const shape = { mode: 'union', after: 0, count: 1e6 } as const;
+  const filter = { fromBlock: 9, toBlock: 9, fromAddresses: senders, toAddresses: [], ...shape };
+  try {
+    await store.apply({ blocks: [indexBlock(header, traces)] });
+    for (const read of [
+      (nextTurn?: NextTurn) => store.filter(filter, 1e9, { nextTurn }),
+      (nextTurn?: NextTurn) => store.blockTraces(9, 1e9, nextTurn),
+      (nextTurn?: NextTurn) => store.transactionTraces(hash, { maxBytes: 1e9, nextTurn }),
+    ]) {
+      const waiting: (() => void)[] = [];
+      const reading = Promise.resolve(read(() => new Promise((resolve) => waiting.push(resolve))));
+      const ends = vi.fn();
+      void reading.then(ends);
+      for (let i = 0; i < 10; i++) await new Promise(setImmediate);
+      expect(waiting).toHaveLength(1);
+      expect(ends).not.toHaveBeenCalled();
+      while (ends.mock.calls.length === 0) {
+        waiting.pop()?.();
+        await new Promise(setImmediate);
+      }
+      expect(await reading).toEqual(await read());
+    }
+  } finally {
+    clock.mockRestore();
     await store.close();
     await remove();
   }

@@ -1,10 +1,11 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as afterPolling } from 'node:timers/promises';
 import { SerialQueue } from '../../../../platform/serialQueue/index.ts';
 import {
   AnswerTooLargeError,
   blockAt,
   type ChainIdentity,
   type DecodeFrame,
+  type FilterOptions,
   type FramesPage,
   type FramesQuery,
   findFrame,
@@ -18,6 +19,7 @@ import {
   JsonWriter,
   type MatchVisitor,
   type MaybePromise,
+  type NextTurn,
   readFrames,
   type StoredBlock,
   type SummaryQuery,
@@ -46,7 +48,6 @@ import { FilterRunner, type FilterRunnerOptions } from './filterRunner.ts';
 import { IndexState } from './indexState.ts';
 import { LmdbOnDemandPart } from './lmdbOnDemandPart.ts';
 import { encodeChain } from './records.ts';
-import { TickScheduler } from './tickScheduler.ts';
 import { TraceArrayWriter } from './traceArrayWriter.ts';
 import { LISTS_PER_MERGE, mergeRecent } from './write/mergeRecent.ts';
 import { WriteBatch } from './write/writeBatch.ts';
@@ -104,7 +105,6 @@ class LmdbTraceStore implements TraceStore {
   readonly #texts: TextCache;
   readonly #answers: TraceArrayWriter;
   readonly #filters: FilterRunner;
-  readonly #turns = new TickScheduler();
   /** Epoch of the state (`IndexState.epoch`) to which the cached texts belong. */
   #epoch = 0;
   /** Runs changes one at a time, because each change depends on the state that the previous one left. */
@@ -130,7 +130,6 @@ class LmdbTraceStore implements TraceStore {
     this.#filters = new FilterRunner(options, {
       current: () => this.#current(),
       answers: this.#answers,
-      turns: this.#turns,
       json: this.#json,
     });
     this.#history = new LmdbHistoryReader(environment, this.#state);
@@ -198,23 +197,23 @@ class LmdbTraceStore implements TraceStore {
     return this.#current().unavailable(fromBlock, toBlock, max);
   }
 
-  filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): MaybePromise<Buffer | undefined> {
-    return this.#filters.filter(filter, { maxBytes, json });
+  filter(filter: TraceFilter, maxBytes: number, options?: FilterOptions): MaybePromise<Buffer | undefined> {
+    return this.#filters.filter(filter, { maxBytes, ...options });
   }
 
-  blockTraces(blockNumber: number, maxBytes: number): MaybePromise<Buffer | undefined> {
+  blockTraces(blockNumber: number, maxBytes: number, nextTurn?: NextTurn): MaybePromise<Buffer | undefined> {
     const block = this.#current().block(blockNumber);
     if (block === undefined || block.unavailable !== undefined) return undefined;
-    return this.#run({ block, first: 0, end: block.traceCount }, maxBytes);
+    return this.#run({ block, first: 0, end: block.traceCount }, { maxBytes, nextTurn });
   }
 
-  transactionTraces(hash: Hash, { maxBytes, upTo }: TransactionLimits): MaybePromise<Buffer | undefined> {
-    const root = this.#findTransaction(hash, upTo);
+  transactionTraces(hash: Hash, limits: TransactionLimits): MaybePromise<Buffer | undefined> {
+    const root = this.#findTransaction(hash, limits.upTo);
     if (root === undefined) return undefined;
     const { block, index, transactionPosition } = root;
     const next = { transactionPosition: transactionPosition + 1, traceAddress: [] };
     const end = firstTraceFrom(this.#chunksOf(block), { first: index + 1, end: block.traceCount }, next);
-    return this.#run({ block, first: index, end }, maxBytes);
+    return this.#run({ block, first: index, end }, limits);
   }
 
   transactionTrace(
@@ -256,11 +255,14 @@ class LmdbTraceStore implements TraceStore {
     return root && { blockNumber: root.block.number, traceIndex: root.index, blockHash: root.block.hash };
   }
 
-  #run(run: BlockRun, maxBytes: number): MaybePromise<Buffer | undefined> {
+  #run(
+    run: BlockRun,
+    { maxBytes, nextTurn }: Omit<TransactionLimits, 'upTo'>,
+  ): MaybePromise<Buffer | undefined> {
     const { block, first, end } = run;
     if (end - first <= TRACES_PER_SLICE) return this.#runAtOnce(run, maxBytes);
     const isThere = (): boolean => this.#current().block(block.number)?.hash === block.hash;
-    return writeInSlices(this.#answers, run, { maxBytes, turns: this.#turns, isThere });
+    return writeInSlices(this.#answers, run, { maxBytes, nextTurn, isThere });
   }
 
   #runAtOnce({ block, first, end }: BlockRun, maxBytes: number): Buffer {
@@ -310,7 +312,7 @@ class LmdbTraceStore implements TraceStore {
       // Prevents an unhandled rejection. The next `await committed` throws the error.
       committed.catch(() => undefined);
       // Lets the write start, which happens in the next event loop tick.
-      await nextTurn();
+      await afterPolling();
     }
     await committed;
   }

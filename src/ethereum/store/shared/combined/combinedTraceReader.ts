@@ -4,6 +4,7 @@ import {
   type BlocksReader,
   type ChainIdentity,
   type DecodeFrame,
+  type FilterOptions,
   type FramesPage,
   type FramesQuery,
   type Hash,
@@ -16,6 +17,7 @@ import {
   JsonWriter,
   type MaybePromise,
   mapMaybe,
+  type NextTurn,
   type StoredBlock,
   type SummaryQuery,
   TooManyTracesError,
@@ -109,15 +111,19 @@ export class CombinedTraceReader implements TraceReader {
     });
   }
 
-  filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): MaybePromise<Uint8Array | undefined> {
+  filter(
+    filter: TraceFilter,
+    maxBytes: number,
+    options?: FilterOptions,
+  ): MaybePromise<Uint8Array | undefined> {
     const { shared } = this;
     if (shared === undefined || this.#isLocal(filter.fromBlock))
-      return this.#local.filter(filter, maxBytes, json);
-    return this.#steady((start) => this.#filterBoth(filter, { start, shared, maxBytes, json }));
+      return this.#local.filter(filter, maxBytes, options);
+    return this.#steady((start) => this.#filterBoth(filter, { start, shared, maxBytes, ...options }));
   }
 
-  blockTraces(blockNumber: number, maxBytes: number): MaybePromise<Buffer | undefined> {
-    return this.#storeOf(blockNumber)?.blockTraces(blockNumber, maxBytes);
+  blockTraces(blockNumber: number, maxBytes: number, nextTurn?: NextTurn): MaybePromise<Buffer | undefined> {
+    return this.#storeOf(blockNumber)?.blockTraces(blockNumber, maxBytes, nextTurn);
   }
 
   transactionTraces(hash: Hash, limits: TransactionLimits): MaybePromise<Buffer | undefined> {
@@ -228,9 +234,9 @@ export class CombinedTraceReader implements TraceReader {
   }
 
   async #filterBoth(filter: TraceFilter, reading: FilterBoth): Promise<Uint8Array | undefined> {
-    const { start, shared, maxBytes, json } = reading;
+    const { start, shared, maxBytes, json, nextTurn } = reading;
     if (start !== undefined && filter.fromBlock >= start.number)
-      return this.#local.filter(filter, maxBytes, json);
+      return this.#local.filter(filter, maxBytes, { json, nextTurn });
     if (start === undefined || filter.toBlock < start.number) {
       const part = await shared.filter(filter, { maxBytes, json });
       if (part !== undefined && start !== undefined && filter.toBlock === start.number - 1)
@@ -244,23 +250,27 @@ export class CombinedTraceReader implements TraceReader {
     });
     if (part === undefined) return undefined;
     checkJoint(part, start);
-    const rest = await this.#rest(filter, { start, part, maxBytes });
+    const rest = await this.#rest(filter, { start, part, maxBytes, nextTurn });
     return rest && joined(part.bytes, rest, json ?? new JsonWriter());
   }
 
   /** Throws TooManyTracesError if both parts have too many matches together, although one part is too large. */
-  async #checkCount(filter: TraceFilter, { start, shared }: FilterBoth & { start: RunStart }): Promise<void> {
+  async #checkCount(
+    filter: TraceFilter,
+    { start, shared, nextTurn }: FilterBoth & { start: RunStart },
+  ): Promise<void> {
     const older = { ...filter, toBlock: start.number - 1, count: 0, wantsAll: false };
     const counted = await shared.filter(older, { maxBytes: EMPTY_ARRAY_BYTES });
     if (counted === undefined) return;
     const found = Math.max(0, counted.matches - filter.after);
-    await this.#rest(filter, { start, part: { ...counted, found }, maxBytes: Number.MAX_SAFE_INTEGER });
+    const part = { ...counted, found };
+    await this.#rest(filter, { start, part, maxBytes: Number.MAX_SAFE_INTEGER, nextTurn });
   }
 
   /** Returns the matches in the local part of a filter's range. */
   async #rest(
     filter: TraceFilter,
-    { start, part, maxBytes }: { start: RunStart; part: FilterPart; maxBytes: number },
+    { start, part, maxBytes, nextTurn }: RestReading,
   ): Promise<Uint8Array | undefined> {
     const { bytes, found, matches } = part;
     const used = bytes.length === EMPTY_ARRAY_BYTES ? 0 : bytes.length - COMMA.length;
@@ -270,7 +280,7 @@ export class CombinedTraceReader implements TraceReader {
       after: Math.max(0, filter.after - matches),
     };
     try {
-      return await this.#local.filter(rest, left);
+      return await this.#local.filter(rest, left, { nextTurn });
     } catch (error) {
       if (error instanceof TooManyTracesError) throw new TooManyTracesError(filter.count);
       throw error instanceof AnswerTooLargeError ? new AnswerTooLargeError(maxBytes) : error;
@@ -278,11 +288,15 @@ export class CombinedTraceReader implements TraceReader {
   }
 }
 
-interface FilterBoth {
+interface FilterBoth extends FilterOptions {
   readonly start: RunStart | undefined;
   readonly shared: SharedReader;
   readonly maxBytes: number;
-  readonly json?: JsonWriter | undefined;
+}
+
+interface RestReading extends Pick<FilterBoth, 'maxBytes' | 'nextTurn'> {
+  readonly start: RunStart;
+  readonly part: FilterPart;
 }
 
 /** Throws UnprovenRead if the shared part does not end with the parent of the first local block. */

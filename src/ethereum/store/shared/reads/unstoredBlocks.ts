@@ -2,6 +2,7 @@ import {
   AnswerTooLargeError,
   assertNotTooMany,
   type BlocksReader,
+  type FilterOptions,
   findFrame,
   type Hash,
   type HistoryPosition,
@@ -34,7 +35,7 @@ export class UnstoredBlocks implements BlocksReader {
       for (const [i, bytes] of chunks.entries()) this.#chunks.set(block.number, i, Buffer.from(bytes));
   }
 
-  filter(filter: TraceFilter, maxBytes: number, json?: JsonWriter): Uint8Array | undefined {
+  filter(filter: TraceFilter, maxBytes: number, { json }: FilterOptions = {}): Uint8Array | undefined {
     const { blockHash, after } = filter;
     if (blockHash !== undefined && this.#blocks[0]?.block.hash !== blockHash) return undefined;
     const matches = this.#blocks.flatMap((block) => matchesIn(block, filter));
