@@ -92,14 +92,15 @@ describe('connection slots', () => {
     expect(house.open('user')).toBeDefined();
   });
 
-  it('are limited to 100 per client, and to fewer if fewer are free', () => {
+  it('are limited to half per client, and to fewer if fewer are free', () => {
     const house = new House();
     house.crowd(1, 1000, true);
-    expect(house.table.countOf('attacker0')).toBe(100);
-    house.crowd(12, 1000, true);
+    expect(house.table.countOf('attacker0')).toBe(500);
+    const crowd = new House();
+    crowd.crowd(12, 1000, true);
     for (let client = 0; client < 12; client++)
-      expect(house.table.countOf(`attacker${client}`)).toBeLessThanOrEqual(100);
-    expect(house.table.size).toBeLessThanOrEqual(975);
+      expect(crowd.table.countOf(`attacker${client}`)).toBeLessThanOrEqual(77);
+    expect(crowd.table.size).toBeLessThanOrEqual(950);
   });
 
   it('are granted to a new client unless all are busy, and never taken from a client with fewer connections', () => {
@@ -113,7 +114,7 @@ describe('connection slots', () => {
           },
         ),
         (steps) => {
-          const house = new House({ capacity: 40, perClient: 10, reserved: 5 });
+          const house = new House({ capacity: 40, reserved: 5 });
           for (const { client, busy, times } of steps)
             for (let i = 0; i < times; i++) {
               const before = new Map(
@@ -138,9 +139,9 @@ describe('connection slots', () => {
 
   it('are freed from the longest idle connection first', () => {
     const house = new House();
-    const mine = Array.from({ length: 100 }, () => house.open('one'));
+    const mine = Array.from({ length: 500 }, () => house.open('one'));
     const [first, second] = mine;
-    if (first === undefined || second === undefined) throw new Error('expected 100 connections');
+    if (first === undefined || second === undefined) throw new Error('expected 500 connections');
     house.table.touch(first, true);
     house.table.touch(first, false);
     expect(admit(house.table, 'one')).toEqual({ admitted: true, replaced: second });

@@ -6,16 +6,13 @@ import type { ConnectionTable, SlotHolder } from './connectionTable.ts';
 
 export interface SlotLimits {
   readonly capacity: number;
-  readonly perClient: number;
   /** Number of slots to keep free. A busy connection that was asked to close holds its slot for some more time. */
   readonly reserved: number;
 }
 
 /** Maximum number of TCP connections from clients, far more than legitimate clients need. Each uses tens of KB. */
 export const MAX_CONNECTIONS = 1000;
-/** Maximum number of TCP connections per client: a tenth of all slots, even if the other slots are free. */
-const MAX_CONNECTIONS_PER_CLIENT = 100;
-const PLACES: SlotLimits = { capacity: MAX_CONNECTIONS, perClient: MAX_CONNECTIONS_PER_CLIENT, reserved: 50 };
+const PLACES: SlotLimits = { capacity: MAX_CONNECTIONS, reserved: 50 };
 
 export type Admission<T> =
   | { readonly admitted: false }
@@ -25,11 +22,11 @@ export type Admission<T> =
 export function admit<T extends SlotHolder>(
   table: ConnectionTable<T>,
   client: string,
-  { capacity, perClient, reserved }: SlotLimits = PLACES,
+  { capacity, reserved }: SlotLimits = PLACES,
 ): Admission<T> {
   const held = table.countOf(client);
   const free = capacity - table.size;
-  const share = Math.max(1, Math.min(perClient, free));
+  const share = Math.max(1, free);
   if (held >= share) return inPlaceOf(table.longestIdleOf(client));
   if (free <= 0) return inPlaceOf(table.longestIdle(0));
   if (free > reserved) return { admitted: true, replaced: undefined };
