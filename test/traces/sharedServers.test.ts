@@ -12,6 +12,7 @@ import {
 } from '../server/support/workersServer.ts';
 import { type Anvil, connect, createTraffic, startAnvil } from '../support/anvil.ts';
 import { ClickHouseServer, hasClickHouse, WITHOUT_CLICKHOUSE } from '../support/clickHouse.ts';
+import { CuttingProxy } from '../support/cuttingProxy.ts';
 import { plainAnswer } from '../support/plainFilter.ts';
 import { Random } from '../support/random.ts';
 import { sizeInSearch } from '../support/search.ts';
@@ -41,6 +42,8 @@ describe.skipIf(!canListProcesses || !hasClickHouse)(
     let seed = 71;
     let anvil: Anvil;
     let clickHouse: ClickHouseServer;
+    /** Between the gateway and ClickHouse. */
+    let proxy: CuttingProxy;
     let ingest: FloodgateProcess | undefined;
     let gateway: WorkersServer;
     const connections: KeepAliveConnection[] = [];
@@ -62,7 +65,7 @@ describe.skipIf(!canListProcesses || !hasClickHouse)(
         {
           ...{ upstream: anvil.url, dataDir },
           args: [
-            ...['--role', 'gateway', ...store(), ...index],
+            ...['--role', 'gateway', '--trace-store', clickHouse.url({ port: proxy.port }), ...index],
             ...['--trace-store-recent-blocks', String(RECENT_BLOCKS)],
           ],
         },
@@ -74,6 +77,7 @@ describe.skipIf(!canListProcesses || !hasClickHouse)(
 
     beforeAll(async () => {
       [anvil, clickHouse] = await Promise.all([startAnvil(), ClickHouseServer.start()]);
+      proxy = await CuttingProxy.start(clickHouse.port);
       await grow(12);
       await connect(anvil.url).call('anvil_mine', `0x${EMPTY_BLOCKS.toString(16)}`);
       await grow(8);
@@ -86,6 +90,7 @@ describe.skipIf(!canListProcesses || !hasClickHouse)(
     afterAll(async () => {
       await gateway?.stop();
       await ingest?.stop();
+      await proxy?.stop();
       await clickHouse?.remove();
       await anvil?.stop();
       rmSync(dataDir, { recursive: true, force: true });
@@ -217,6 +222,19 @@ describe.skipIf(!canListProcesses || !hasClickHouse)(
       const again = ['index', '--to-store', '--upstream', anvil.url, ...store(), '--again', '4-7'];
       expect(await floodgate(again)).toMatchObject({ status: 0 });
       expect(await connectAll()[0]?.call('trace_filter', wide)).toHaveLength(10);
+    });
+
+    it('report that ClickHouse is unreachable if it fails while the first process indexes a block', async () => {
+      await clickHouse.query('ALTER TABLE trace_blocks DELETE WHERE number = 9 SETTINGS mutations_sync = 2');
+      // The first process reads unavailable blocks before it indexes a block for a worker.
+      const isIndexing = proxy.stallNext('exactness = 1');
+      const answer = connectAll()[0]?.answer('trace_block', 9);
+      await isIndexing;
+      proxy.isClosed = true;
+      expect(await answer).toMatchObject({ error: { code: -32603, data: { reason: 'noIndex' } } });
+      proxy.isClosed = false;
+      const again = ['index', '--to-store', '--upstream', anvil.url, ...store(), '--again', '9-9'];
+      expect(await floodgate(again)).toMatchObject({ status: 0 });
     });
 
     it('are checked, repaired, rewound and filled by commands', async () => {

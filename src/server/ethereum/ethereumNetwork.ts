@@ -26,11 +26,9 @@ import {
 import {
   type BeginBlock,
   type BeginWrite,
-  BlockUnavailableError,
   type HeadChange,
   Indexer,
   type IndexerStatus,
-  NoSpaceError,
   PooledSource,
 } from '../../ethereum/ingest/index.ts';
 import {
@@ -42,8 +40,7 @@ import {
   type TraceProvider,
 } from '../../ethereum/nodes/index.ts';
 import type { CombinedTraceStore, SharedTraces } from '../../ethereum/store/shared/index.ts';
-import type { TraceFailure, TraceStore, UnavailableBlock } from '../../ethereum/traces/index.ts';
-import type { BudgetClient } from '../../platform/budgets/index.ts';
+import type { TraceStore, UnavailableBlock } from '../../ethereum/traces/index.ts';
 import type { Tracer } from '../../platform/spans/index.ts';
 import type { IngestMetrics } from '../health/ingestMetrics.ts';
 import { IngestReport } from '../health/ingestReport.ts';
@@ -100,14 +97,6 @@ export interface NetworkState {
   readonly store: StoreState;
 }
 
-/**
- * `missing`: a block number that no node returns. `failure` is set if the block is recorded as unavailable. `noSpace`:
- * the reason why no blocks are written now.
- */
-export type NotIndexed =
-  | { readonly missing: number; readonly failure: TraceFailure | undefined }
-  | { readonly noSpace: string };
-
 /** An Ethereum network, with its index, ingest, nodes and methods. */
 export interface EthereumNetwork {
   readonly methods: readonly Method[];
@@ -118,10 +107,7 @@ export interface EthereumNetwork {
   state(): NetworkState;
   /** Handles a worker's report: a node is unhealthy or, if `why` is undefined, its chain must be verified again. */
   reportNodeFault(node: number, why: NodeRemoval | undefined): void;
-  /**
-   * Indexes a range of blocks for a client. Resolves with the reason if a block is not indexed. Throws RateLimitedError.
-   */
-  ensure(fromBlock: number, toBlock: number, client: BudgetClient): Promise<NotIndexed | undefined>;
+  ensure: IndexFiller['ensure'];
   charge: IndexFiller['charge'];
   /** Returns why the index is not ready, as text; undefined if it is ready. */
   notReady(): string | undefined;
@@ -209,8 +195,7 @@ export async function startEthereumNetwork(
         pool.removeFromRotation(node, why);
       }
     },
-    ensure: (fromBlock, toBlock, client) =>
-      filler.ensure(fromBlock, toBlock, client).then(() => undefined, notIndexed),
+    ensure: (fromBlock, toBlock, client) => filler.ensure(fromBlock, toBlock, client),
     charge: (blocks, client) => filler.charge(blocks, client),
     methods: methodsOf(table, services),
     nodes: () =>
@@ -289,12 +274,6 @@ const fillerOf = (indexer: Indexer, newBlocks: NewBlocks): IndexFiller => ({
   ensure: (fromBlock, toBlock, client) => indexer.ensure(fromBlock, toBlock, newBlocks.meterOf(client)),
   charge: (blocks, client) => newBlocks.meterOf(client).charge(blocks),
 });
-
-function notIndexed(error: unknown): NotIndexed {
-  if (error instanceof BlockUnavailableError) return { missing: error.blockNumber, failure: error.failure };
-  if (error instanceof NoSpaceError) return { noSpace: error.message };
-  throw error;
-}
 
 function notReady({ lagBlocks, failure }: IndexerStatus): string | undefined {
   // During a failure, the heads of the nodes are unknown, and so is the lag.

@@ -12,7 +12,7 @@ import type { MaybePromise } from '../../ethereum/traces/index.ts';
 import type { BudgetClient } from '../../platform/budgets/index.ts';
 import type { MetricJson } from '../../platform/metrics/index.ts';
 import type { GatewayAccess } from '../console/consoleGateway.ts';
-import type { NetworkState, NotIndexed } from '../ethereum/ethereumNetwork.ts';
+import type { NetworkState } from '../ethereum/ethereumNetwork.ts';
 import type { Link } from './link.ts';
 
 /** A configuration, and the number of workers. That of a worker contains its share of the limits. */
@@ -55,14 +55,14 @@ export type PrimaryCalls = {
   newest(nothing: undefined): void;
   /** Reports that a node is unhealthy or, if `why` is undefined, that its chain must be verified again. */
   found(node: OfNode & { readonly why: NodeRemoval | undefined }): void;
-  /** Indexes a range of blocks for a client, like `EthereumNetwork.ensure`. */
+  /** Indexes a range of blocks for a client, like `IndexFiller.ensure`. */
   ensure(range: {
     readonly network: string;
     readonly fromBlock: number;
     readonly toBlock: number;
     readonly client: BudgetClient;
-  }): Promise<NotIndexed | undefined>;
-  /** Counts blocks that a worker fetches for a client, like `EthereumNetwork.charge`. */
+  }): Promise<void>;
+  /** Counts blocks that a worker fetches for a client, like `IndexFiller.charge`. */
   charge(fetched: {
     readonly network: string;
     readonly blocks: number;

@@ -10,12 +10,7 @@ import {
   openRpcDocument,
   startNetwork,
 } from '../../ethereum/gateway/index.ts';
-import {
-  BlockUnavailableError,
-  type HeadChange,
-  NoSpaceError,
-  PooledSource,
-} from '../../ethereum/ingest/index.ts';
+import { type HeadChange, PooledSource } from '../../ethereum/ingest/index.ts';
 import {
   LeasedNodeBudget,
   NodeError,
@@ -128,11 +123,11 @@ function fillerOf(
       }),
     charge: (blocks, client) => primary.ask('charge', { network, blocks, client }),
     async ensure(fromBlock, toBlock, client) {
-      const notIndexed = await primary.ask('ensure', { network, fromBlock, toBlock, client });
-      refresh();
-      if (notIndexed === undefined) return;
-      if ('noSpace' in notIndexed) throw new NoSpaceError(notIndexed.noSpace);
-      throw new BlockUnavailableError(notIndexed.missing, { failure: notIndexed.failure });
+      try {
+        await primary.ask('ensure', { network, fromBlock, toBlock, client });
+      } finally {
+        refresh();
+      }
     },
   };
 }

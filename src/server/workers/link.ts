@@ -1,4 +1,6 @@
-import { RetryLaterError, RpcError } from '../../ethereum/jsonrpc/index.ts';
+import { BlockUnavailableError, NoSpaceError } from '../../ethereum/ingest/index.ts';
+import { RateLimitedError, RetryLaterError, RpcError } from '../../ethereum/jsonrpc/index.ts';
+import { IndexUnavailableError } from '../../ethereum/traces/index.ts';
 import { inBackground } from '../../platform/background/index.ts';
 
 type Calls = Readonly<Record<string, (body: never) => unknown>>;
@@ -9,9 +11,21 @@ export type Message =
   | { readonly answered: number; readonly result: unknown }
   | { readonly failed: number; readonly error: SentError };
 
-/** Members of an error. Those of an RpcError, which a client of the gateway receives, are complete. */
-type SentError = Pick<Error, 'name' | 'message'> &
-  Partial<Pick<RetryLaterError, 'code' | 'data' | 'status' | 'retryAfterSeconds'>>;
+/** Error classes that callers distinguish, subclasses first. A received error has its class and its own members. */
+const KINDS = [
+  RateLimitedError,
+  RetryLaterError,
+  RpcError,
+  BlockUnavailableError,
+  NoSpaceError,
+  IndexUnavailableError,
+];
+
+interface SentError {
+  /** Index in KINDS, or -1 for other errors. Only their name and message are sent. */
+  readonly kind: number;
+  readonly members: Pick<Error, 'name' | 'message'>;
+}
 
 /** Typed calls between two processes. Messages arrive in the order in which they were sent. */
 export class Link<Here extends Calls, There extends Calls> {
@@ -72,12 +86,11 @@ export class Link<Here extends Calls, There extends Calls> {
 
 function sentError(error: unknown): SentError {
   const { name, message } = error instanceof Error ? error : new Error(String(error));
-  // All members of an RpcError but its message are own and enumerable.
-  return error instanceof RpcError ? { ...error, message } : { name, message };
+  const kind = KINDS.findIndex((one) => error instanceof one);
+  return { kind, members: { ...(kind >= 0 && (error as Error)), name, message } };
 }
 
-function receivedError({ name, message, code, data, status, retryAfterSeconds = 1 }: SentError): Error {
-  if (code === undefined) return Object.assign(new Error(message), { name });
-  if (status === undefined) return new RpcError(code, message, data);
-  return new RetryLaterError(message, { status, retryAfterSeconds, data });
+function receivedError({ kind, members }: SentError): Error {
+  const error = Object.assign(new Error(members.message), members);
+  return Object.setPrototypeOf(error, (KINDS[kind] ?? Error).prototype) as Error;
 }
