@@ -49,7 +49,7 @@ export {
 } from './findMatches.ts';
 export { FilterMatcher } from './history/filterMatcher.ts';
 export { historyFrameOf, readFrames, transactionOf } from './history/frames.ts';
-export { readHistory } from './history/page.ts';
+export { MAX_MISSING_RANGES, readHistory } from './history/page.ts';
 export {
   type BlockRange,
   BlockReplacedError,
@@ -71,6 +71,14 @@ export {
   type SummaryQuery,
   type TypeCounts,
 } from './history/query.ts';
+export {
+  clipped,
+  edgeOf,
+  firstGaps,
+  isEmptyRange,
+  rangeAfter,
+  rangeUpTo,
+} from './history/ranges.ts';
 export {
   COST,
   type FoundList,

@@ -1,38 +1,28 @@
 import {
-  AnswerTooLargeError,
-  type BlockRange,
   type FramesPage,
-  findFrame,
   firstTraceFrom,
   type Hash,
   type HistoryPage,
   type HistoryPosition,
   type HistoryQuery,
   type HistorySummary,
-  JsonWriter,
+  type JsonWriter,
   type StoredBlock,
   type SummaryQuery,
   TRACES_PER_CHUNK,
   type TraceFilter,
   type TransactionLimits,
   type UnavailableBlock,
-  writeTrace,
 } from '../../traces/index.ts';
 import type { ClickHouse } from './connection/clickHouse.ts';
 import type { Hosts } from './connection/hosts.ts';
-import {
-  type FramesAsked,
-  type KnownBlock,
-  readFramesPage,
-  readPage,
-  readSummary,
-} from './history/history.ts';
+import { type Asked, type FramesAsked, readFramesPage, readPage, readSummary } from './history/history.ts';
 import { grouped, isWhole, readNumbers, readRange, VALID_IN_RANGE } from './reads/blocks.ts';
 import { type Chunks, readBlockChunks } from './reads/chunks.ts';
 import { type FilterPart, type FilterReading, filterPart } from './reads/filterPart.ts';
 import { readCounted, Segments } from './reads/segments.ts';
 import { findTransaction, type RootFrame } from './reads/transactions.ts';
-import { tracesAsJson } from './reads/writeTraces.ts';
+import { frameAsJson, tracesAsJson } from './reads/writeTraces.ts';
 import { type BlockRow, EXACTNESS, readBlockRow, storedBlockOf, validRows } from './tables/blockRow.ts';
 import type { TracePosition } from './tables/position.ts';
 import { SEGMENT } from './tables/tables.ts';
@@ -140,7 +130,8 @@ export class SharedReader {
     return this.#hosts.find(async (host) => {
       const found = await this.#transaction(host, hash, { upTo, maxBytes });
       if (found === undefined) return undefined;
-      const { block, traceIndex, transactionPosition, chunks, chunkAt } = found;
+      const { block, traceIndex, transactionPosition, chunks } = found;
+      const chunkAt = (index: number) => chunks.containing({ number: block.number, traceIndex: index });
       const next = { transactionPosition: transactionPosition + 1, traceAddress: [] };
       const end = firstTraceFrom(chunkAt, { first: traceIndex + 1, end: block.traceCount }, next);
       return tracesAsJson({ places: placesFrom(block, traceIndex, end), chunks, maxBytes });
@@ -155,14 +146,10 @@ export class SharedReader {
     return this.#hosts.find(async (host) => {
       const found = await this.#transaction(host, hash, { upTo, maxBytes: Number.MAX_SAFE_INTEGER });
       if (found === undefined) return undefined;
-      const { block, traceIndex, transactionPosition, chunks, chunkAt } = found;
+      const { block, traceIndex: first, transactionPosition, chunks } = found;
       const place = { transactionPosition, traceAddress };
-      const index = findFrame(chunkAt, { first: traceIndex, end: block.traceCount }, place);
-      if (index === undefined) return null;
-      const json = new JsonWriter();
-      writeTrace(json, chunkAt(index), index % TRACES_PER_CHUNK, block.number, chunks.readData);
-      if (json.textBytes > maxBytes) throw new AnswerTooLargeError(maxBytes);
-      return json.copy();
+      const range = { first, end: block.traceCount };
+      return frameAsJson({ number: block.number, range, place, chunks, maxBytes });
     });
   }
 
@@ -178,9 +165,8 @@ export class SharedReader {
     });
   }
 
-  /** Returns a page of a history. `range` is the resolved range of the query, `tip` its last block if it is known. */
   addressTraces(
-    asked: { query: HistoryQuery; range: BlockRange; tip?: KnownBlock | undefined },
+    asked: Asked<HistoryQuery>,
     output: { readonly maxBytes: number; readonly json: JsonWriter },
   ): Promise<HistoryPage> {
     return this.#hosts.read((host) => readPage(this.#parts(host), asked, output));
@@ -190,11 +176,7 @@ export class SharedReader {
     return this.#hosts.read((host) => readFramesPage(this.#parts(host), asked));
   }
 
-  addressSummary(asked: {
-    query: SummaryQuery;
-    range: BlockRange;
-    tip?: KnownBlock | undefined;
-  }): Promise<HistorySummary> {
+  addressSummary(asked: Asked<SummaryQuery>): Promise<HistorySummary> {
     return this.#hosts.read((host) => readSummary(this.#parts(host), asked));
   }
 
@@ -243,22 +225,13 @@ export class SharedReader {
     host: ClickHouse,
     hash: Hash,
     { upTo, maxBytes }: TransactionLimits,
-  ): Promise<FoundTransaction | undefined> {
+  ): Promise<(RootFrame & { readonly chunks: Chunks }) | undefined> {
     const root = await findTransaction(this.#parts(host), hash, upTo);
     if (root === undefined) return undefined;
-    const { block, traceIndex } = root;
-    const firstChunk = Math.floor(traceIndex / TRACES_PER_CHUNK);
-    const chunks = await readBlockChunks(host, { chain: this.#chain, maxBytes, firstChunk }, block);
-    return {
-      ...{ ...root, chunks },
-      chunkAt: (index) => chunks.containing({ number: block.number, traceIndex: index }),
-    };
+    const firstChunk = Math.floor(root.traceIndex / TRACES_PER_CHUNK);
+    const chunks = await readBlockChunks(host, { chain: this.#chain, maxBytes, firstChunk }, root.block);
+    return { ...root, chunks };
   }
-}
-
-interface FoundTransaction extends RootFrame {
-  readonly chunks: Chunks;
-  readonly chunkAt: (traceIndex: number) => Buffer;
 }
 
 const placesFrom = ({ number, write }: BlockRow, first: number, end: number): TracePosition[] =>

@@ -1,10 +1,4 @@
-import {
-  BLOCKS_PER_SEGMENT,
-  blockAt,
-  firstBlockOf,
-  MAX_TRACES_PER_BLOCK,
-  traceIndexAt,
-} from '../position.ts';
+import { BLOCKS_PER_SEGMENT, blockAt, firstBlockOf, traceIndexAt } from '../position.ts';
 import { typesOf } from './filterMatcher.ts';
 import type { ListWalk } from './listWalk.ts';
 import {
@@ -15,6 +9,7 @@ import {
   type HistoryQuery,
   type Order,
 } from './query.ts';
+import { clipped, edgeOf, isEmptyRange, rangeAfter, rangeUpTo } from './ranges.ts';
 import { type HistoryReader, WorkBudget } from './reader.ts';
 import { listsOf, type Search, type SegmentLists, termsOf, walkOf } from './segments.ts';
 import { TraceMatcher } from './traceMatcher.ts';
@@ -37,7 +32,7 @@ export function readHistory(reader: HistoryReader, query: HistoryQuery, take: Ac
   const { order, cursor } = query;
   checkPlace(reader, cursor);
   // Blocks whose gaps no earlier page reported. The previous page also covered the block of the cursor.
-  const ahead = cursor === undefined ? range : rangeAfter(range, cursor, order);
+  const ahead = cursor === undefined ? range : rangeAfter(range, cursor.blockNumber, order);
   const missing = reader.missing(ahead, order, MAX_MISSING_RANGES);
   const bound = missing.coveredUpTo;
   const terms = query.addresses === 'all' ? query.addresses : termsOf(query.addresses);
@@ -50,7 +45,9 @@ export function readHistory(reader: HistoryReader, query: HistoryQuery, take: Ac
     order,
     ...(cursor && { cursor }),
   };
-  const reached = isEmpty(afterCursor(search)) ? undefined : new PageWalk(reader, query, search).run(take);
+  const reached = isEmptyRange(afterCursor(search).range)
+    ? undefined
+    : new PageWalk(reader, query, search).run(take);
   const next = reached ?? (bound === undefined ? undefined : edgeOf(bound, order));
   const covered = next === undefined ? ahead : rangeUpTo(ahead, next.blockNumber, order);
   return { range, next: next && withHash(reader, next), missing: clipped(missing.ranges, covered) };
@@ -139,24 +136,6 @@ function withHash(reader: HistoryReader, { blockNumber, traceIndex }: HistoryPos
   return { blockNumber, traceIndex, ...(hash !== undefined && { blockHash: hash }) };
 }
 
-const isEmpty = ({ range }: Search): boolean => range.fromBlock > range.toBlock;
-
-/** Returns the blocks of a range that follow a block in the given order. */
-const rangeAfter = (
-  { fromBlock, toBlock }: BlockRange,
-  { blockNumber }: HistoryPosition,
-  order: Order,
-): BlockRange =>
-  order === 'asc'
-    ? { fromBlock: Math.max(fromBlock, blockNumber + 1), toBlock }
-    : { fromBlock, toBlock: Math.min(toBlock, blockNumber - 1) };
-
-/** Returns the blocks of a range up to and including a block, in the given order. */
-const rangeUpTo = ({ fromBlock, toBlock }: BlockRange, blockNumber: number, order: Order): BlockRange =>
-  order === 'asc'
-    ? { fromBlock, toBlock: Math.min(toBlock, blockNumber) }
-    : { fromBlock: Math.max(fromBlock, blockNumber), toBlock };
-
 /** Limits a search to the blocks from the cursor's block on, or after this block if the cursor is at its end. */
 function afterCursor(search: Search): Search {
   const { cursor, range, order } = search;
@@ -169,21 +148,6 @@ function afterCursor(search: Search): Search {
   return { ...search, range: { fromBlock, toBlock: Math.min(toBlock, blockNumber - Number(isDone)) } };
 }
 
-/** Returns the last possible position in a block, in the given order. */
-const edgeOf = (blockNumber: number, order: Order): HistoryPosition => ({
-  blockNumber,
-  traceIndex: order === 'asc' ? MAX_TRACES_PER_BLOCK - 1 : 0,
-});
-
 /** Returns the last possible position before a segment, in the given order. */
 const edgeBefore = (segment: number, order: Order): HistoryPosition =>
   edgeOf(order === 'asc' ? firstBlockOf(segment) - 1 : firstBlockOf(segment) + BLOCKS_PER_SEGMENT, order);
-
-function clipped(ranges: readonly BlockRange[], { fromBlock, toBlock }: BlockRange): BlockRange[] {
-  return ranges
-    .map((range) => ({
-      fromBlock: Math.max(range.fromBlock, fromBlock),
-      toBlock: Math.min(range.toBlock, toBlock),
-    }))
-    .filter((range) => range.fromBlock <= range.toBlock);
-}

@@ -47,7 +47,7 @@ export interface HistoryQuery {
   readonly filter: HistoryFilter;
   readonly limit: number;
   /** The page starts after this position, in the given order. Default: the start of the range. */
-  readonly cursor?: HistoryPosition;
+  readonly cursor?: HistoryPosition | undefined;
 }
 
 /** Range of blocks, both ends included. */
@@ -143,7 +143,7 @@ export interface FramesQuery extends BlockRange {
   /** Maximum number of frames to find. The first `skip` of them count, but are not returned. */
   readonly limit: number;
   readonly skip: number;
-  readonly cursor?: HistoryPosition;
+  readonly cursor?: HistoryPosition | undefined;
 }
 
 export interface FramesPage<T> extends Omit<HistoryPage, 'range'> {

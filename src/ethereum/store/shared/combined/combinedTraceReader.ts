@@ -30,7 +30,7 @@ import { TraceStoreUnavailable, UnprovenRead } from '../connection/failures.ts';
 import type { FilterPart } from '../reads/filterPart.ts';
 import { UnstoredBlocks } from '../reads/unstoredBlocks.ts';
 import type { SharedReader } from '../sharedReader.ts';
-import { framesPage, historyPage, summaryOfBoth } from './combinedHistories.ts';
+import { pageOf, summaryOfBoth } from './combinedHistories.ts';
 import { LocalRun, type RunStart } from './localRun.ts';
 
 /** Maximum number of times that a read starts again because the border between the stores moved. */
@@ -152,26 +152,35 @@ export class CombinedTraceReader implements TraceReader {
     const { length } = json;
     return this.#steady(async (start) => {
       json.length = length;
-      const range = await this.#range(shared, query, start);
-      const both = { local: this.#local, shared, start };
-      return historyPage(both, { query, range }, { maxBytes, json });
+      const ranged = { ...query, ...(await this.#range(shared, query, start)) };
+      const page = await pageOf(ranged, start, {
+        local: (asked) => this.#local.addressTraces(asked, maxBytes, json),
+        shared: (asked) => shared.addressTraces(asked, { maxBytes, json }),
+      });
+      return { ...page, range: { fromBlock: ranged.fromBlock, toBlock: ranged.toBlock } };
     });
   }
 
   frames<T>(query: FramesQuery, decode: DecodeFrame<T>): MaybePromise<FramesPage<T>> {
     const { shared } = this;
     if (shared === undefined || this.#isLocal(query.fromBlock)) return this.#local.frames(query, decode);
-    return this.#steady((start) => framesPage({ local: this.#local, shared, start }, query, decode));
+    return this.#steady((start) =>
+      pageOf(query, start, {
+        local: (asked) => this.#local.frames(asked, decode),
+        shared: (asked) => shared.frames({ ...asked, decode }),
+      }),
+    );
   }
 
   addressSummary(query: SummaryQuery): MaybePromise<HistorySummary> {
     const { shared } = this;
     if (shared === undefined || this.#isLocal(query.fromBlock ?? 0)) return this.#local.addressSummary(query);
     return this.#steady(async (start) => {
-      const range = await this.#range(shared, query, start);
-      if (start === undefined || range.toBlock < start.number) return shared.addressSummary({ query, range });
-      if (range.fromBlock >= start.number) return this.#local.addressSummary({ ...query, ...range });
-      return summaryOfBoth({ local: this.#local, shared, start }, { query, range });
+      const ranged = { ...query, ...(await this.#range(shared, query, start)) };
+      if (start === undefined || ranged.toBlock < start.number)
+        return shared.addressSummary({ query: ranged });
+      if (ranged.fromBlock >= start.number) return this.#local.addressSummary(ranged);
+      return summaryOfBoth({ local: this.#local, shared }, ranged, start);
     });
   }
 

@@ -2,6 +2,7 @@ import {
   type Direction,
   type HistoryFilter,
   type HistoryPosition,
+  type HistoryQuery,
   type Order,
   TRACE_KINDS,
 } from '../../../traces/index.ts';
@@ -35,15 +36,6 @@ export interface FoundTrace extends TracePosition {
   readonly attributes: number;
 }
 
-export interface RowsQuery {
-  readonly addresses: readonly string[];
-  readonly direction: Direction;
-  readonly order: Order;
-  readonly filter: HistoryFilter;
-  readonly limit: number;
-  readonly cursor: HistoryPosition | undefined;
-}
-
 /** SQL condition: rows of the window that may be part of a result. */
 export const inWindow = ({ ignored }: Window): string =>
   `chain = {chain:UInt64} AND number BETWEEN {first:UInt32} AND {last:UInt32}${
@@ -63,7 +55,10 @@ export const windowParameters = (chain: bigint, { searchRange, segments, ignored
 export function searchRows(
   host: ClickHouse,
   chain: bigint,
-  { query, window }: { readonly query: RowsQuery; readonly window: Window },
+  {
+    query,
+    window,
+  }: { readonly query: HistoryQuery & { readonly addresses: readonly string[] }; readonly window: Window },
 ): Promise<SearchResult> {
   const { addresses, order, filter, limit, cursor } = query;
   const by = order === 'asc' ? 'ASC' : 'DESC';

@@ -2,18 +2,16 @@ import {
   actionValue,
   attributesOf,
   FilterMatcher,
-  type HistoryFilter,
-  type HistoryPosition,
+  type HistoryQuery,
   type Order,
   TRACES_PER_CHUNK,
 } from '../../../traces/index.ts';
 import type { ClickHouse } from '../connection/clickHouse.ts';
-import { checkLinks } from '../reads/blocks.ts';
+import { checkLinks, grouped, VALID_IN_RANGE } from '../reads/blocks.ts';
 import { type Chunks, readBlockChunks } from '../reads/chunks.ts';
 import { FINGERPRINTS, type Fingerprints, readFingerprints } from '../reads/segments.ts';
-import { BLOCK_TUPLE, type BlockRow, readBlockRow, validRows } from '../tables/blockRow.ts';
-import type { FoundTrace, SearchResult } from './addressRows.ts';
-import { windowParameters } from './addressRows.ts';
+import { type BlockRow, readBlockRow } from '../tables/blockRow.ts';
+import { type FoundTrace, type SearchResult, windowParameters } from './addressRows.ts';
 import type { Window } from './window.ts';
 
 /**
@@ -23,18 +21,11 @@ import type { Window } from './window.ts';
 const MAX_BLOCKS = 64;
 const CHUNK_BYTES = 256 * 1024 * 1024;
 
-export interface BlocksQuery {
-  readonly filter: HistoryFilter;
-  readonly order: Order;
-  readonly limit: number;
-  readonly cursor: HistoryPosition | undefined;
-}
-
 /** Searches all traces of the blocks of a window, in query order, for traces that pass a filter. */
 export async function searchBlocks(
   host: ClickHouse,
   chain: bigint,
-  { query, window }: { readonly query: BlocksQuery; readonly window: Window },
+  { query, window }: { readonly query: HistoryQuery; readonly window: Window },
 ): Promise<SearchResult> {
   const { filter, order, limit, cursor } = query;
   const found: FoundTrace[] = [];
@@ -68,10 +59,8 @@ async function tracedBlocks(
   { order, window }: { readonly order: Order; readonly window: Window },
 ): Promise<{ blocks: BlockRow[]; prints: Fingerprints }> {
   const by = order === 'asc' ? 'ASC' : 'DESC';
-  const valid = validRows('number BETWEEN {first:UInt32} AND {last:UInt32}');
-  const from = `FROM (SELECT groupArray(${BLOCK_TUPLE}) AS blocks FROM (
-      SELECT * FROM (${valid}) WHERE traces > 0 AND exactness > 0 ORDER BY number ${by} LIMIT ${MAX_BLOCKS + 1})) AS b
-    ${FINGERPRINTS.from}`;
+  const traced = `SELECT * FROM (${VALID_IN_RANGE}) WHERE traces > 0 ORDER BY number ${by} LIMIT ${MAX_BLOCKS + 1}`;
+  const from = `FROM (${grouped(traced)}) AS b ${FINGERPRINTS.from}`;
   const parameters = windowParameters(chain, { ...window, ignored: [] });
   return host.row({ columns: `blocks, ${FINGERPRINTS.columns}`, from, parameters }, 0, (row) => {
     const blocks = row.array(() => readBlockRow(row)).sort((a, b) => a.number - b.number);

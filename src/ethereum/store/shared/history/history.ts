@@ -2,17 +2,19 @@ import {
   AnswerTooLargeError,
   type BlockRange,
   BlockReplacedError,
+  clipped,
   type DecodeFrame,
+  edgeOf,
   type FramesPage,
   type FramesQuery,
   type Hash,
   type HistoryPage,
-  type HistoryPosition,
   type HistoryQuery,
   type HistorySummary,
+  isEmptyRange,
   type JsonWriter,
-  MAX_TRACES_PER_BLOCK,
   type Order,
+  rangeUpTo,
   type SummaryQuery,
   TRACES_PER_CHUNK,
 } from '../../../traces/index.ts';
@@ -23,13 +25,11 @@ import { readChunks } from '../reads/chunks.ts';
 import type { Segments } from '../reads/segments.ts';
 import { appendTraces } from '../reads/writeTraces.ts';
 import type { TracePosition } from '../tables/position.ts';
-import { type RowsQuery, type SearchResult, searchRows } from './addressRows.ts';
+import { type SearchResult, searchRows } from './addressRows.ts';
 import { searchBlocks } from './blockRows.ts';
 import { summarize } from './summary.ts';
-import { isEmpty, pageRange, segmentsOf, upTo, type Window, windowOf } from './window.ts';
+import { pageRange, segmentsOf, type Window, windowOf } from './window.ts';
 
-/** Maximum number of ranges of missing blocks that one page of results reports. */
-const MAX_MISSING_RANGES = 1_000;
 const CHUNK_BYTES = 64 * 1024 * 1024;
 
 export interface HistoryParts {
@@ -49,28 +49,29 @@ interface Page extends SearchResult {
   readonly blocks: BlockRows;
 }
 
-type Asked = Omit<RowsQuery, 'addresses'> & { readonly addresses: RowsQuery['addresses'] | 'all' };
+/** A query whose range is known, and a block that the chain of its result must contain. */
+export interface Asked<Q> {
+  readonly query: Q & BlockRange;
+  readonly tip?: KnownBlock | undefined;
+}
 
 /** Appends a page of a history to `json`. */
 export async function readPage(
   parts: HistoryParts,
-  { query, range, tip }: { query: HistoryQuery; range: BlockRange; tip?: KnownBlock | undefined },
+  { query, tip }: Asked<HistoryQuery>,
   { maxBytes, json }: { readonly maxBytes: number; readonly json: JsonWriter },
 ): Promise<HistoryPage> {
-  const page = await search(parts, { query: { ...query, cursor: query.cursor }, range, tip });
+  const page = await search(parts, { query, tip });
   const { found } = page;
   const chunks = await readChunks(parts.host, { chain: parts.chain, maxBytes: CHUNK_BYTES }, found);
   const taken = appendTraces(json, { places: found, chunks, maxBytes });
   if (taken === 0 && found.length > 0) throw new AnswerTooLargeError(maxBytes);
   const isFull = taken === query.limit || taken < found.length;
   const last = isFull ? found[taken - 1] : page.last;
-  return { range, ...(await endOf(parts, { page, order: query.order, last })) };
+  return { range: rangeOf(query), ...(await endOf(parts, { page, order: query.order, last })) };
 }
 
-/** Query for a page of frames. `tip` is a block that the chain of the page must contain. */
-export interface FramesAsked<T> {
-  readonly query: FramesQuery;
-  readonly tip?: KnownBlock | undefined;
+export interface FramesAsked<T> extends Asked<FramesQuery> {
   readonly decode: DecodeFrame<T>;
 }
 
@@ -78,12 +79,9 @@ export async function readFramesPage<T>(
   parts: HistoryParts,
   { query, tip, decode }: FramesAsked<T>,
 ): Promise<FramesPage<T>> {
-  const { address, order, skip, limit, cursor, fromBlock, toBlock } = query;
+  const { address, order, skip, limit } = query;
   const addresses = address === undefined ? ('all' as const) : [address];
-  const page = await search(parts, {
-    ...{ query: { ...query, addresses, cursor }, range: { fromBlock, toBlock }, tip },
-    needsBlocks: true,
-  });
+  const page = await search(parts, { query: { ...query, addresses }, tip, needsBlocks: true });
   const { found, blocks } = page;
   const given = found.slice(skip);
   const chunks = await readChunks(parts.host, { chain: parts.chain, maxBytes: CHUNK_BYTES }, given);
@@ -102,11 +100,11 @@ export async function readFramesPage<T>(
 
 export async function readSummary(
   { host, chain, segments }: HistoryParts,
-  { query, range, tip }: { query: SummaryQuery; range: BlockRange; tip?: KnownBlock | undefined },
+  { query, tip }: Asked<SummaryQuery>,
 ): Promise<HistorySummary> {
-  const asked = { range, order: 'desc' as const, cursor: undefined, maxMissing: MAX_MISSING_RANGES };
+  const range = rangeOf(query);
   const { summary } = await segments.prove(host, segmentsOf(range), (states) => {
-    const window = { ...windowOf(asked, range, states), searchRange: range };
+    const window = { ...windowOf({ range, order: 'desc' }, range, states), searchRange: range };
     const ignored = [...states.values()].flatMap((state) => state.ignored);
     return summarize(host, chain, { address: query.address, window: { ...window, ignored } });
   });
@@ -117,31 +115,22 @@ export async function readSummary(
 /** Searches the rows of the given addresses. If the query has none, reads the blocks one by one and searches them. */
 async function search(
   { host, chain, segments }: HistoryParts,
-  {
-    query,
-    range,
-    tip,
-    needsBlocks = false,
-  }: { query: Asked; range: BlockRange; tip?: KnownBlock | undefined; needsBlocks?: boolean },
+  { query, tip, needsBlocks = false }: Asked<HistoryQuery> & { readonly needsBlocks?: boolean },
 ): Promise<Page> {
   const { order, cursor, addresses } = query;
-  const asked = { range, order, cursor, maxMissing: MAX_MISSING_RANGES };
+  const asked = { range: rangeOf(query), order, cursor };
   const within = pageRange(asked);
-  if (isEmpty(within)) {
-    const window = {
-      ...{ range, missing: [], missingUpTo: undefined, searchRange: within },
-      ...{ segments: segmentsOf(within), ignored: [] },
-    };
+  if (isEmptyRange(within)) {
+    const window = windowOf(asked, within, new Map());
     return { window, found: [], last: undefined, prints: new Map(), blocks: new Map() };
   }
   const result = await segments.prove(host, segmentsOf(within), async (states) => {
-    const window = windowOf(asked, within, states);
     // The whole page range is proven, although the search may end before, where too many blocks are missing.
-    const parts = { query: { ...query, addresses: [] as readonly string[] }, window };
+    const window = windowOf(asked, within, states);
     const found =
       addresses === 'all'
-        ? await searchBlocks(host, chain, parts)
-        : await searchRows(host, chain, { ...parts, query: { ...query, addresses } });
+        ? await searchBlocks(host, chain, { query, window })
+        : await searchRows(host, chain, { query: { ...query, addresses }, window });
     return { ...found, window };
   });
   const numbers = [
@@ -154,6 +143,8 @@ async function search(
   checkTip(blocks, tip);
   return { ...result, blocks };
 }
+
+const rangeOf = ({ fromBlock, toBlock }: BlockRange): BlockRange => ({ fromBlock, toBlock });
 
 /** Throws UnprovenRead if the block that the caller knows is another one in the store. */
 function checkTip(blocks: BlockRows, tip: KnownBlock | undefined): void {
@@ -173,7 +164,7 @@ async function endOf(
     last,
   }: { page: Page; order: Order; last: Omit<TracePosition, 'write'> | undefined },
 ): Promise<Pick<HistoryPage, 'next' | 'missing'>> {
-  const { missing, missingUpTo } = window;
+  const { range, missing, missingUpTo } = window;
   const edge = missingUpTo === undefined ? undefined : edgeOf(missingUpTo, order);
   const next = last === undefined ? edge : { blockNumber: last.number, traceIndex: last.traceIndex };
   if (next === undefined) return { next, missing };
@@ -181,12 +172,6 @@ async function endOf(
   const block = blocks.get(blockNumber) ?? (await readNumbers(host, chain, [blockNumber])).get(blockNumber);
   return {
     next: { ...next, ...(block !== undefined && { blockHash: block.hash }) },
-    missing: missing.map((gap) => upTo(gap, blockNumber, order)).filter((gap) => !isEmpty(gap)),
+    missing: clipped(missing, rangeUpTo(range, blockNumber, order)),
   };
 }
-
-/** Returns the last possible position in a block, in query order. */
-export const edgeOf = (blockNumber: number, order: Order): HistoryPosition => ({
-  blockNumber,
-  traceIndex: order === 'asc' ? MAX_TRACES_PER_BLOCK - 1 : 0,
-});

@@ -1,6 +1,7 @@
 import type { BlockRange } from '../../../traces/index.ts';
 import type { ClickHouse } from '../connection/clickHouse.ts';
 import { UnprovenRead } from '../connection/failures.ts';
+import type { RowReader } from '../connection/rowBinary.ts';
 import {
   BLOCK_TUPLE,
   type BlockRow,
@@ -18,6 +19,33 @@ export const VALID_IN_RANGE = validRows('number BETWEEN {first:UInt32} AND {last
 /** SQL: one row with the valid rows that a statement selects. */
 export const grouped = (rows: string): string =>
   `SELECT groupArray(${BLOCK_TUPLE}) AS blocks FROM (${rows}) WHERE exactness > 0`;
+
+/** SQL: one row with the number of rows by address of each write of the heights from {first} to {last}. */
+export const ROWS_BY_WRITE = `SELECT groupArray((number, write, n)) AS rows FROM (
+  SELECT number, write, count() AS n FROM trace_parties
+  WHERE chain = {chain:UInt64} AND number BETWEEN {first:UInt32} AND {last:UInt32} GROUP BY number, write)`;
+
+/** Number of rows by address of a write of a block. */
+export interface WriteRows {
+  readonly number: number;
+  readonly write: bigint;
+  readonly n: number;
+}
+
+/** Reads the column of ROWS_BY_WRITE. */
+export const readWriteRows = (row: RowReader): WriteRows[] =>
+  row.array(() => ({ number: row.uint32(), write: row.bigUint64(), n: row.uint64() }));
+
+/** Throws UnprovenRead if a block with traces has too few or too many rows by address. */
+export function checkRows(blocks: Iterable<BlockRow>, rows: readonly WriteRows[]): void {
+  const ofWrite = new Map(rows.map(({ write, n }) => [write, n]));
+  for (const block of blocks) {
+    const { number, write, parties } = block;
+    const n = ofWrite.get(write) ?? 0;
+    if (isTraced(block) && n !== parties)
+      throw new UnprovenRead(`ClickHouse: block ${number} has ${n} of ${parties} rows by address`);
+  }
+}
 
 /** Returns the blocks from `fromBlock` to `toBlock` and their neighbours, by number. */
 export async function readRange(host: ClickHouse, chain: bigint, range: BlockRange): Promise<BlockRows> {

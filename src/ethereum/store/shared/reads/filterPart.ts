@@ -7,15 +7,18 @@ import {
 } from '../../../traces/index.ts';
 import type { ClickHouse } from '../connection/clickHouse.ts';
 import { UnprovenRead } from '../connection/failures.ts';
-import { isTraced, readBlockRow } from '../tables/blockRow.ts';
-import type { TracePosition } from '../tables/position.ts';
+import { type BlockRow, readBlockRow } from '../tables/blockRow.ts';
+import { readPlaces, type TracePosition } from '../tables/position.ts';
 import { SIDE_BITS } from '../tables/rows.ts';
 import {
   type BlockRows,
   byNumber,
+  checkRows,
   grouped,
   isWhole,
+  ROWS_BY_WRITE,
   readRange,
+  readWriteRows,
   VALID_IN_RANGE,
   withNeighbours,
 } from './blocks.ts';
@@ -117,8 +120,7 @@ async function searchByAddress(
     CROSS JOIN (SELECT groupArray((number, trace_index, write)) AS places FROM (
       ${matching} ORDER BY number, trace_index LIMIT {count:UInt32} OFFSET {after:UInt64})) AS found
     CROSS JOIN (SELECT ${after > 0 || filter.count === 0 ? `count() AS matches FROM (${matching})` : 'toUInt64(0) AS matches'}) AS counted
-    CROSS JOIN (SELECT groupArray((number, write, n)) AS rows FROM (
-      SELECT number, write, count() AS n FROM trace_parties WHERE ${range} GROUP BY number, write)) AS p`;
+    CROSS JOIN (${ROWS_BY_WRITE}) AS p`;
   const parameters = {
     ...{ chain: String(chain), ...withNeighbours(filter), from: fromBlock, to: toBlock },
     ...{ after, count: searchLimit(filter), ...(ignored.length > 0 && { ignored }) },
@@ -126,29 +128,16 @@ async function searchByAddress(
   };
   return host.row({ columns: 'blocks, places, matches, rows', from, parameters }, 0, (row) => {
     const blocks = byNumber(row.array(() => readBlockRow(row)));
-    const places = row.array(() => ({
-      ...{ number: row.uint32(), traceIndex: row.uint32(), write: row.bigUint64() },
-    }));
+    const places = readPlaces(row);
     const matches = Math.max(row.uint64(), places.length);
-    const rows = row.array(() => ({ number: row.uint32(), write: row.bigUint64(), n: row.uint64() }));
-    const counts = new Map(rows.map(({ write, n }) => [write, n]));
-    for (const block of blocks.values())
-      if (isTraced(block) && block.number >= fromBlock && block.number <= toBlock)
-        checkRows(block, counts.get(block.write) ?? 0);
+    const rows = readWriteRows(row);
+    const isWithin = ({ number }: BlockRow): boolean => number >= fromBlock && number <= toBlock;
+    checkRows([...blocks.values()].filter(isWithin), rows);
     const isOther = ({ number, write }: { number: number; write: bigint }): boolean =>
       blocks.get(number)?.write !== write;
     places.sort((a, b) => a.number - b.number || a.traceIndex - b.traceIndex);
     return { blocks, places, matches, others: rows.filter(isOther).map(({ write }) => write) };
   });
-}
-
-/** Throws UnprovenRead if a block has too few or too many rows in `trace_parties`. */
-export function checkRows(
-  { number, parties }: { readonly number: number; readonly parties: number },
-  rows: number,
-): void {
-  if (rows !== parties)
-    throw new UnprovenRead(`ClickHouse: block ${number} has ${rows} of ${parties} rows by address`);
 }
 
 export const digitsOf = (addresses: readonly string[]): string[] =>

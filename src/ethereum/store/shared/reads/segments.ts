@@ -10,8 +10,17 @@ import { UnprovenRead } from '../connection/failures.ts';
 import type { RowReader } from '../connection/rowBinary.ts';
 import { type BlockRow, isTraced, readBlockRow, readHash } from '../tables/blockRow.ts';
 import { SEGMENT } from '../tables/tables.ts';
-import { type BlockRows, byNumber, checkLinks, grouped, VALID_IN_RANGE } from './blocks.ts';
-import { checkRows } from './filterPart.ts';
+import {
+  type BlockRows,
+  byNumber,
+  checkLinks,
+  checkRows,
+  grouped,
+  ROWS_BY_WRITE,
+  readWriteRows,
+  VALID_IN_RANGE,
+  type WriteRows,
+} from './blocks.ts';
 
 /** Number of rows of a segment, and the sum of their `write`, in both tables. Any added or lost row changes it. */
 export interface Fingerprint {
@@ -165,10 +174,8 @@ export class Segments {
   }
 
   async #derive(host: ClickHouse, range: SegmentRange): Promise<Map<number, SegmentState>> {
-    const { blocks, counts, prints } = await countRows(host, this.#chain, range);
-    const states = new Map<number, SegmentState>();
-    for (const [segment, print] of prints) states.set(segment, stateOf(segment, print, { blocks, counts }));
-    return states;
+    const { prints, ...counted } = await countRows(host, this.#chain, range);
+    return new Map([...prints].map(([segment, print]) => [segment, stateOf(segment, print, counted)]));
   }
 }
 
@@ -180,15 +187,11 @@ async function countRows(
 ): Promise<CountedRows & { readonly prints: Fingerprints }> {
   const [first, last] = [firstBlockOf(range.first), firstBlockOf(range.last + 1) - 1];
   const from = `FROM (${grouped(VALID_IN_RANGE)}) AS b
-    CROSS JOIN (SELECT groupArray((number, write, n)) AS rows FROM (
-      SELECT number, write, count() AS n FROM trace_parties
-      WHERE chain = {chain:UInt64} AND number BETWEEN {first:UInt32} AND {last:UInt32} GROUP BY number, write)) AS p
-    ${FINGERPRINTS.from}`;
+    CROSS JOIN (${ROWS_BY_WRITE}) AS p ${FINGERPRINTS.from}`;
   const parameters = { ...segmentParameters(chain, range), first, last };
   return host.row({ columns: `blocks, rows, ${FINGERPRINTS.columns}`, from, parameters }, 0, (row) => {
     const blocks = byNumber(row.array(() => readBlockRow(row)));
-    const counts = row.array(() => ({ number: row.uint32(), write: row.bigUint64(), n: row.uint64() }));
-    return { blocks, counts, prints: readFingerprints(row) };
+    return { blocks, rows: readWriteRows(row), prints: readFingerprints(row) };
   });
 }
 
@@ -198,13 +201,11 @@ export async function readCounted(
   chain: bigint,
   { fromBlock, toBlock }: BlockRange,
 ): Promise<BlockRow[]> {
-  const { blocks, counts } = await countRows(host, chain, {
-    ...{ first: segmentOf(fromBlock), last: segmentOf(toBlock) },
-  });
+  const range = { first: segmentOf(fromBlock), last: segmentOf(toBlock) };
+  const { blocks, rows } = await countRows(host, chain, range);
   const within = [...blocks.values()].filter(({ number }) => number >= fromBlock && number <= toBlock);
   checkLinks(within);
-  const ofWrite = new Map(counts.map(({ write, n }) => [write, n]));
-  for (const block of within) if (isTraced(block)) checkRows(block, ofWrite.get(block.write) ?? 0);
+  checkRows(within, rows);
   return within;
 }
 
@@ -217,27 +218,18 @@ export const segmentParameters = (
 
 interface CountedRows {
   readonly blocks: BlockRows;
-  /** Number of rows of each write of a block. */
-  readonly counts: readonly { readonly number: number; readonly write: bigint; readonly n: number }[];
+  readonly rows: readonly WriteRows[];
 }
 
 /** Derives the state of a segment. Throws UnprovenRead if a valid block lacks rows, or if links are wrong. */
-function stateOf(
-  segment: number,
-  print: Fingerprint,
-  { blocks, counts: ofWrites }: CountedRows,
-): SegmentState {
+function stateOf(segment: number, print: Fingerprint, { blocks, rows }: CountedRows): SegmentState {
   const [first, end] = [firstBlockOf(segment), firstBlockOf(segment + 1)];
   const isWithin = ({ number }: { number: number }): boolean => number >= first && number < end;
   const within = [...blocks.values()].filter(isWithin);
   checkLinks(within);
+  checkRows(within, rows);
   const traced = within.filter(isTraced);
-  const counts = new Map<bigint, number>();
-  for (const row of ofWrites) if (isWithin(row)) counts.set(row.write, row.n);
-  for (const block of traced) {
-    checkRows(block, counts.get(block.write) ?? 0);
-    counts.delete(block.write);
-  }
+  const valid = new Set(traced.map(({ write }) => write));
   const missing: BlockRange[] = [];
   let next = first;
   for (const { number } of traced) {
@@ -248,7 +240,7 @@ function stateOf(
   return {
     ...print,
     missing,
-    ignored: [...counts.keys()],
+    ignored: rows.filter((one) => isWithin(one) && !valid.has(one.write)).map(({ write }) => write),
     parent: blocks.get(first)?.parentHash,
     last: blocks.get(end - 1)?.hash,
   };

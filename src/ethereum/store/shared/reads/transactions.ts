@@ -7,17 +7,11 @@ import {
 } from '../../../traces/index.ts';
 import type { ClickHouse } from '../connection/clickHouse.ts';
 import { type BlockRow, isTraced } from '../tables/blockRow.ts';
-import type { TracePosition } from '../tables/position.ts';
+import { readPlaces, type TracePosition } from '../tables/position.ts';
 import { SIDE_BITS } from '../tables/rows.ts';
 import { readNumbers } from './blocks.ts';
 import { readChunks } from './chunks.ts';
-import {
-  FINGERPRINTS,
-  type Fingerprints,
-  readFingerprints,
-  type Segments,
-  segmentParameters,
-} from './segments.ts';
+import { FINGERPRINTS, readFingerprints, type Segments, segmentParameters } from './segments.ts';
 
 /**
  * Maximum number of transactions with the same hash prefix that are examined. More than one needs a deliberate
@@ -48,46 +42,25 @@ export async function findTransaction(
   hash: Hash,
   upTo = MAX_BLOCK,
 ): Promise<RootFrame | undefined> {
-  const asked = { hash, upTo: Math.min(upTo, MAX_BLOCK) };
-  const found = await examine({ host, chain, hash }, await candidates(host, chain, asked));
+  const last = Math.min(upTo, MAX_BLOCK);
+  const range = { first: 0, last: segmentOf(last) };
+  const parameters = { ...segmentParameters(chain, range), term: termOf(hash).slice(2), upTo: last };
+  const from = `FROM (${CANDIDATES}) AS c`;
+  const places = await host.row({ columns: 'places', from, parameters }, 0, readPlaces);
+  const found = await examine({ host, chain, hash }, places);
   if (found !== undefined) return found;
-  const range = { first: 0, last: segmentOf(asked.upTo) };
-  const proven = await segments.prove(host, range, () => provenCandidates(host, chain, asked));
+  const columns = `places, ${FINGERPRINTS.columns}`;
+  const statement = { columns, from: `${from} ${FINGERPRINTS.from}`, parameters };
+  const proven = await segments.prove(host, range, () =>
+    host.row(statement, 0, (row) => ({ places: readPlaces(row), prints: readFingerprints(row) })),
+  );
   return examine({ host, chain, hash }, proven.places);
-}
-
-interface Asked {
-  readonly hash: Hash;
-  readonly upTo: number;
 }
 
 const CANDIDATES = `SELECT groupArray((number, trace_index, write)) AS places FROM (
   SELECT number, trace_index, write FROM trace_parties
   WHERE chain = {chain:UInt64} AND address = toFixedString(unhex({term:String}), 20) AND number <= {upTo:UInt32}
     AND bitAnd(sides, ${SIDE_BITS.transaction}) != 0 ORDER BY number DESC LIMIT ${MAX_CANDIDATES})`;
-
-async function candidates(host: ClickHouse, chain: bigint, { hash, upTo }: Asked): Promise<TracePosition[]> {
-  const parameters = { chain: String(chain), term: termOf(hash).slice(2), upTo };
-  return host.row({ columns: 'places', from: `FROM (${CANDIDATES})`, parameters }, 0, (row) =>
-    row.array(() => ({ number: row.uint32(), traceIndex: row.uint32(), write: row.bigUint64() })),
-  );
-}
-
-async function provenCandidates(
-  host: ClickHouse,
-  chain: bigint,
-  { hash, upTo }: Asked,
-): Promise<{ places: TracePosition[]; prints: Fingerprints }> {
-  const parameters = {
-    ...segmentParameters(chain, { first: 0, last: segmentOf(upTo) }),
-    ...{ term: termOf(hash).slice(2), upTo },
-  };
-  const from = `FROM (${CANDIDATES}) AS c ${FINGERPRINTS.from}`;
-  return host.row({ columns: `places, ${FINGERPRINTS.columns}`, from, parameters }, 0, (row) => ({
-    places: row.array(() => ({ number: row.uint32(), traceIndex: row.uint32(), write: row.bigUint64() })),
-    prints: readFingerprints(row),
-  }));
-}
 
 /** Returns the first candidate that is a root frame of the transaction in a valid block. */
 async function examine(

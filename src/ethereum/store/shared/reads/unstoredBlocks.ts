@@ -1,13 +1,11 @@
 import {
-  AnswerTooLargeError,
   assertNotTooMany,
   type BlocksReader,
   type FilterOptions,
-  findFrame,
   type Hash,
   type HistoryPosition,
   type IndexedBlock,
-  JsonWriter,
+  type JsonWriter,
   type PostingTerm,
   type Side,
   searchLimit,
@@ -16,11 +14,10 @@ import {
   type TransactionLimits,
   traceIndexAt,
   transactionPositionOf,
-  writeTrace,
 } from '../../../traces/index.ts';
 import type { TracePosition } from '../tables/position.ts';
 import { Chunks } from './chunks.ts';
-import { tracesAsJson } from './writeTraces.ts';
+import { frameAsJson, tracesAsJson } from './writeTraces.ts';
 
 type Place = Omit<TracePosition, 'write'>;
 
@@ -62,14 +59,9 @@ export class UnstoredBlocks implements BlocksReader {
     const [root] = traces;
     if (root === undefined) return undefined;
     const { number, traceIndex: first } = root.place;
-    const chunkAt = (traceIndex: number) => this.#chunks.containing({ number, traceIndex });
-    const wanted = { transactionPosition: root.transactionPosition, traceAddress };
-    const index = findFrame(chunkAt, { first, end: first + traces.length }, wanted);
-    if (index === undefined) return null;
-    const json = new JsonWriter();
-    writeTrace(json, chunkAt(index), index % TRACES_PER_CHUNK, number, this.#chunks.readData);
-    if (json.textBytes > maxBytes) throw new AnswerTooLargeError(maxBytes);
-    return json.copy();
+    const range = { first, end: first + traces.length };
+    const place = { transactionPosition: root.transactionPosition, traceAddress };
+    return frameAsJson({ number, range, place, chunks: this.#chunks, maxBytes });
   }
 
   transactionPosition(hash: Hash): HistoryPosition | undefined {

@@ -1,4 +1,10 @@
-import { AnswerTooLargeError, JsonWriter, TRACES_PER_CHUNK, writeTrace } from '../../../traces/index.ts';
+import {
+  AnswerTooLargeError,
+  findFrame,
+  JsonWriter,
+  TRACES_PER_CHUNK,
+  writeTrace,
+} from '../../../traces/index.ts';
 import type { TracePosition } from '../tables/position.ts';
 import type { Chunks } from './chunks.ts';
 
@@ -46,4 +52,24 @@ export function appendTraces(json: JsonWriter, { places, chunks, maxBytes }: Tra
   }
   json.verbatim(CLOSE, 0, CLOSE.length);
   return taken;
+}
+
+/** Where a frame is: its block, the traces to search, and its position in the transaction. */
+interface FrameToWrite {
+  readonly number: number;
+  readonly range: { readonly first: number; readonly end: number };
+  readonly place: { readonly transactionPosition: number; readonly traceAddress: readonly number[] };
+  readonly chunks: Chunks;
+  readonly maxBytes: number;
+}
+
+/** Returns a frame as JSON; null if there is none. Throws AnswerTooLargeError if it exceeds `maxBytes`. */
+export function frameAsJson({ number, range, place, chunks, maxBytes }: FrameToWrite): Buffer | null {
+  const chunkAt = (traceIndex: number): Buffer => chunks.containing({ number, traceIndex });
+  const index = findFrame(chunkAt, range, place);
+  if (index === undefined) return null;
+  const json = new JsonWriter();
+  writeTrace(json, chunkAt(index), index % TRACES_PER_CHUNK, number, chunks.readData);
+  if (json.textBytes > maxBytes) throw new AnswerTooLargeError(maxBytes);
+  return json.copy();
 }

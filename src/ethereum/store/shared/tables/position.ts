@@ -1,6 +1,12 @@
+import type { RowReader } from '../connection/rowBinary.ts';
+
 /** Position of a trace in a block, and the write whose rows contain it. */
 export interface TracePosition {
   readonly number: number;
   readonly traceIndex: number;
   readonly write: bigint;
 }
+
+/** Reads a value of type Array((number, trace_index, write)). */
+export const readPlaces = (row: RowReader): TracePosition[] =>
+  row.array(() => ({ number: row.uint32(), traceIndex: row.uint32(), write: row.bigUint64() }));

@@ -4,6 +4,7 @@ import {
   type BlockRange,
   type FoundSegment,
   firstBlockOf,
+  firstGaps,
   type HistoryReader,
   type Missing,
   type Order,
@@ -98,28 +99,13 @@ export class LmdbHistoryReader implements HistoryReader {
     // Segments from number `states.length` on have no blocks.
     if (last >= states.length)
       spans.push({ first: states.length, last: Number.MAX_SAFE_INTEGER, hasBlocks: false });
-    const found: BlockRange[] = [];
-    for (const span of spansWithin(spans, { first, last, order })) {
-      for (const gap of this.#gapsOf(span, order)) {
-        const clipped = {
-          fromBlock: Math.max(gap.fromBlock, fromBlock),
-          toBlock: Math.min(gap.toBlock, toBlock),
-        };
-        if (clipped.fromBlock > clipped.toBlock || joins(found, clipped, order)) continue;
-        if (found.length === max)
-          return {
-            ranges: ascending(found, order),
-            coveredUpTo: order === 'asc' ? clipped.fromBlock - 1 : clipped.toBlock + 1,
-          };
-        found.push(clipped);
-      }
-    }
-    return { ranges: ascending(found, order) };
+    return firstGaps(this.#gapsOf(spansWithin(spans, { first, last, order }), order), { range, order, max });
   }
 
-  *#gapsOf(span: IncompleteSpan, order: Order): Generator<BlockRange> {
-    if (span.hasBlocks) for (const segment of inOrder(span, order)) yield* this.#gapsIn(segment, order);
-    else yield { fromBlock: firstBlockOf(span.first), toBlock: firstBlockOf(span.last + 1) - 1 };
+  *#gapsOf(spans: Iterable<IncompleteSpan>, order: Order): Generator<BlockRange> {
+    for (const span of spans)
+      if (span.hasBlocks) for (const segment of inOrder(span, order)) yield* this.#gapsIn(segment, order);
+      else yield { fromBlock: firstBlockOf(span.first), toBlock: firstBlockOf(span.last + 1) - 1 };
   }
 
   #gapsIn(number: number, order: Order): BlockRange[] {
@@ -135,16 +121,3 @@ export class LmdbHistoryReader implements HistoryReader {
     return order === 'asc' ? gaps : gaps.reverse();
   }
 }
-
-/** Extends the last range of `found` by `next` if the two are adjacent. Returns false otherwise. */
-function joins(found: BlockRange[], next: BlockRange, order: Order): boolean {
-  const last = found.at(-1);
-  if (last === undefined) return false;
-  const [low, high] = order === 'asc' ? [last, next] : [next, last];
-  if (low.toBlock + 1 !== high.fromBlock) return false;
-  found[found.length - 1] = { fromBlock: low.fromBlock, toBlock: high.toBlock };
-  return true;
-}
-
-const ascending = (found: BlockRange[], order: Order): BlockRange[] =>
-  order === 'asc' ? found : found.reverse();
