@@ -253,6 +253,24 @@ describe.skipIf(!hasClickHouse)(`the shared index${WITHOUT_CLICKHOUSE}`, () => {
     await expect(writer.write([indexed(old[40] as SyntheticBlock)])).rejects.toThrow(IndexConflictError);
   });
 
+  it('writes a history page once if a read fails after its traces were written', async () => {
+    const identity = newChain();
+    const chain = new GrowingChain(new Random(61), 1000);
+    const { reader, writer } = throughProxy(identity);
+    await writer.write(newBlocks(chain, 8).map(indexed));
+    const range = { fromBlock: 1000, toBlock: 1007 };
+    const asked = { direction: 'either', order: 'asc', filter: {}, addresses: [ADDRESS], ...range } as const;
+    const expected = referenceHistory(chain.traces, asked, range).slice(0, 2);
+    expect(expected).toHaveLength(2);
+    const json = new JsonWriter();
+    const { cuts } = proxy;
+    // The last statement of a page reads the block of its cursor.
+    proxy.closeNext('number IN {numbers', 'before');
+    await reader.addressTraces({ query: { ...asked, limit: 2 } }, { maxBytes: MAX_BYTES, json });
+    expect(proxy.cuts).toBe(cuts + 1);
+    expect(JSON.parse(json.written().toString())).toEqual(expected);
+  });
+
   it('answers from another host if one lags, has lost rows, or is unreachable', async () => {
     const identity = newChain();
     const chain = new GrowingChain(new Random(59), 1000);

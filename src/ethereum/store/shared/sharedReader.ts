@@ -169,7 +169,12 @@ export class SharedReader {
     asked: Asked<HistoryQuery>,
     output: { readonly maxBytes: number; readonly json: JsonWriter },
   ): Promise<HistoryPage> {
-    return this.#hosts.read((host) => readPage(this.#parts(host), asked, output));
+    const { length } = output.json;
+    return this.#hosts.read((host) => {
+      // An earlier attempt may have written traces before it failed.
+      output.json.length = length;
+      return readPage(this.#parts(host), asked, output);
+    });
   }
 
   frames<T>(asked: FramesAsked<T>): Promise<FramesPage<T>> {
