@@ -27,10 +27,8 @@ import { type BlockRow, EXACTNESS, readBlockRow, storedBlockOf, validRows } from
 import type { TracePosition } from './tables/position.ts';
 import { SEGMENT } from './tables/tables.ts';
 
-/** Number of blocks whose rows one statement reads. */
-const BLOCKS_PER_READ = 1_024;
-/** Number of blocks that one statement counts. */
-const BLOCKS_PER_COUNT = 65_536;
+/** Number of blocks whose numbers one statement reads. */
+const BLOCKS_PER_READ = 65_536;
 
 /** Reads the final blocks of a chain from the shared index. Every result is proven; otherwise the read fails. */
 export class SharedReader {
@@ -69,21 +67,22 @@ export class SharedReader {
   }
 
   async firstMissing(fromBlock: number, toBlock: number): Promise<number | undefined> {
-    let missing: number | undefined;
-    for (let first = fromBlock; first <= toBlock && missing === undefined; first += BLOCKS_PER_COUNT) {
-      const last = Math.min(toBlock, first + BLOCKS_PER_COUNT - 1);
-      if (last - first >= BLOCKS_PER_READ && (await this.#count(first, last)) === last - first + 1) continue;
-      for (let from = first; from <= last && missing === undefined; from += BLOCKS_PER_READ)
-        [missing] = await this.missingIn(from, Math.min(last, from + BLOCKS_PER_READ - 1));
+    for (let first = fromBlock; first <= toBlock; first += BLOCKS_PER_READ) {
+      const [missing] = await this.missingIn(first, Math.min(toBlock, first + BLOCKS_PER_READ - 1));
+      if (missing !== undefined) return missing;
     }
-    return missing;
+    return undefined;
   }
 
-  /** Lists the missing blocks of a range of at most 1,024 blocks. */
+  /** Lists the missing blocks of a range of at most 65,536 blocks. */
   async missingIn(fromBlock: number, toBlock: number): Promise<number[]> {
-    const blocks = await this.#hosts.read((host) => readRange(host, this.#chain, { fromBlock, toBlock }));
+    const from = `FROM (SELECT groupArray(number) AS numbers FROM (${VALID_IN_RANGE}) WHERE exactness > 0)`;
+    const parameters = { chain: String(this.#chain), first: fromBlock, last: toBlock };
+    const present = await this.#hosts.read((host) =>
+      host.row({ columns: 'numbers', from, parameters }, 0, (row) => new Set(row.array(() => row.uint32()))),
+    );
     const numbers = Array.from({ length: toBlock - fromBlock + 1 }, (_, i) => fromBlock + i);
-    return numbers.filter((number) => !blocks.has(number));
+    return numbers.filter((number) => !present.has(number));
   }
 
   /** Returns the unavailable blocks of a range, ascending, at most `max`. */
@@ -183,15 +182,6 @@ export class SharedReader {
 
   addressSummary(asked: Asked<SummaryQuery>): Promise<HistorySummary> {
     return this.#hosts.read((host) => readSummary(this.#parts(host), asked));
-  }
-
-  /** Returns the number of present blocks of a range. */
-  #count(first: number, last: number): Promise<number> {
-    const from = `FROM (${VALID_IN_RANGE}) WHERE exactness > 0`;
-    const parameters = { chain: String(this.#chain), first, last };
-    return this.#hosts.read((host) =>
-      host.row({ columns: 'count()', from, parameters }, 0, (row) => row.uint64()),
-    );
   }
 
   #parts(host: ClickHouse) {

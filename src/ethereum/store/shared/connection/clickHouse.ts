@@ -65,9 +65,8 @@ export class ClickHouse {
     read: (row: RowReader) => T,
   ): Promise<T> {
     const query = `SELECT toUInt32(${MARK}), ${columns}, toUInt32(${MARK}) ${from} FORMAT RowBinary`;
-    const limit = maxBytes + RESULT_OVERHEAD_BYTES;
-    const settings = { ...READ_SETTINGS, max_result_bytes: String(limit) };
-    const bytes = await this.#exec({ query, parameters, settings }, { limit, maxBytes });
+    const settings = { ...READ_SETTINGS, max_result_bytes: String(maxBytes + RESULT_OVERHEAD_BYTES) };
+    const bytes = await this.#exec({ query, parameters, settings }, maxBytes);
     try {
       const row = new RowReader(bytes);
       checkMark(row);
@@ -95,29 +94,20 @@ export class ClickHouse {
       async_insert: 0,
       insert_deduplication_token: token,
     } as const;
-    await this.#exec(
-      { query: `INSERT INTO ${table} (${columns}) FORMAT Native`, parameters: {}, settings, rows },
-      { limit: RESULT_OVERHEAD_BYTES, maxBytes: RESULT_OVERHEAD_BYTES },
-    );
+    await this.#exec({ query: `INSERT INTO ${table} (${columns}) FORMAT Native`, settings, rows });
   }
 
   /** Runs a statement without a result. */
   async command(query: string): Promise<void> {
     const settings = { max_execution_time: MAX_COMMAND_SECONDS, wait_end_of_query: 1 } as const;
-    await this.#exec(
-      { query, parameters: {}, settings },
-      { limit: RESULT_OVERHEAD_BYTES, maxBytes: RESULT_OVERHEAD_BYTES },
-    );
+    await this.#exec({ query, settings });
   }
 
   async close(): Promise<void> {
     await this.#client.close();
   }
 
-  async #exec(
-    { query, parameters, settings, rows }: Statement,
-    { limit, maxBytes }: { readonly limit: number; readonly maxBytes: number },
-  ): Promise<Buffer> {
+  async #exec({ query, parameters = {}, settings, rows }: Statement, maxBytes = 0): Promise<Buffer> {
     try {
       const { stream } = await this.#client.exec({
         query,
@@ -125,7 +115,7 @@ export class ClickHouse {
         clickhouse_settings: settings,
         ...(rows && { values: Readable.from(rows.pieces, { objectMode: false }) }),
       });
-      return await bytesOf(stream, limit, maxBytes);
+      return await bytesOf(stream, maxBytes);
     } catch (error) {
       if (error instanceof AnswerTooLargeError) throw error;
       if (error instanceof ClickHouseError && error.code === TOO_LARGE)
@@ -146,17 +136,17 @@ export const isUnknownSetting = ({ cause }: TraceStoreUnavailable): boolean =>
 
 interface Statement {
   readonly query: string;
-  readonly parameters: Parameters;
+  readonly parameters?: Parameters;
   readonly settings: Readonly<Record<string, string | number>>;
   readonly rows?: Rows;
 }
 
-async function bytesOf(stream: Readable, limit: number, maxBytes: number): Promise<Buffer> {
+async function bytesOf(stream: Readable, maxBytes: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let length = 0;
   for await (const piece of stream as AsyncIterable<Buffer>) {
     length += piece.length;
-    if (length > limit) {
+    if (length > maxBytes + RESULT_OVERHEAD_BYTES) {
       stream.destroy();
       throw new AnswerTooLargeError(maxBytes);
     }

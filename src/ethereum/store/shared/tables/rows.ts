@@ -80,8 +80,9 @@ export const PARTY_BYTES = ADDRESS_BYTES + 7 + VALUE_BYTES;
 
 /** Returns the rows of a block in `trace_parties`, without the columns that are equal in all of them. */
 export function partyTuples(block: BlockWrite): Buffer[] {
-  const rows = new PartyRows(countParties(block.block));
-  rows.addBlock({ ...block, parties: countParties(block.block) });
+  const parties = countParties(block.block);
+  const rows = new PartyRows(parties);
+  rows.addBlock({ ...block, parties });
   return rows.tuples();
 }
 
@@ -124,7 +125,8 @@ class PartyRows {
         const sides = sidesOf(position);
         if (sides === 0) return;
         digits += term.slice(HEX_PREFIX_CHARS);
-        this.#add(block, { traceIndex: traceIndexAt(position), sides, attributes });
+        const traceIndex = traceIndexAt(position);
+        this.#add(block.chunks, { traceIndex, sides, bits: attributes[traceIndex] ?? 0 });
       });
     add(from, (position) => (onBothSides.has(position) ? SIDE_BITS.from | SIDE_BITS.to : SIDE_BITS.from));
     add(to, (position) => (onBothSides.has(position) ? 0 : SIDE_BITS.to));
@@ -157,37 +159,27 @@ class PartyRows {
     });
   }
 
-  #add(block: IndexedBlock, { traceIndex, sides, attributes }: Posting): void {
+  #add(
+    chunks: readonly Uint8Array[],
+    {
+      traceIndex,
+      sides,
+      bits,
+    }: { readonly traceIndex: number; readonly sides: number; readonly bits: number },
+  ): void {
     const row = this.#row++;
     this.#traceIndexes[row] = traceIndex;
     this.#sides[row] = sides;
     if (sides === SIDE_BITS.transaction) return;
-    const bits = attributes[traceIndex] ?? 0;
-    const carries = needsValue(bits) && this.#addValue(row, block, { traceIndex, isMoved: !hasFailed(bits) });
+    const chunk = needsValue(bits) ? chunks[Math.floor(traceIndex / TRACES_PER_CHUNK)] : undefined;
+    const span = chunk && actionValueSpan(chunk, traceIndex % TRACES_PER_CHUNK);
+    const carries = span !== undefined && span.end > span.start;
     this.#attributes[row] = bits | (carries && kindIn(bits) === CALL ? CARRIES_VALUE : 0);
+    // The value is stored only if it was transferred.
+    if (chunk === undefined || !carries || hasFailed(bits)) return;
+    for (let from = span.end - 1, to = row * VALUE_BYTES; from >= span.start; )
+      this.#values[to++] = chunk[from--] ?? 0;
   }
-
-  /** Writes the value of a trace to its row if the value was transferred. Returns whether the trace has a value. */
-  #addValue(row: number, { chunks }: IndexedBlock, { traceIndex, isMoved }: ValuedTrace): boolean {
-    const chunk = chunks[Math.floor(traceIndex / TRACES_PER_CHUNK)];
-    if (chunk === undefined) return false;
-    const { start, end } = actionValueSpan(chunk, traceIndex % TRACES_PER_CHUNK);
-    if (isMoved)
-      for (let from = end - 1, to = row * VALUE_BYTES; from >= start; )
-        this.#values[to++] = chunk[from--] ?? 0;
-    return end > start;
-  }
-}
-
-interface ValuedTrace {
-  readonly traceIndex: number;
-  readonly isMoved: boolean;
-}
-
-interface Posting {
-  readonly traceIndex: number;
-  readonly sides: number;
-  readonly attributes: Uint16Array;
 }
 
 /** Whether a row depends on the value of its trace. A failed call transfers no value, but can have one. */
