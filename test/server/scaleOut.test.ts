@@ -11,7 +11,7 @@ import { postgresFolder, WITHOUT_POSTGRES } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
 import { callTraceFilter, callTraceFilterAll, withoutId } from '../traces/support/callTraceFilter.ts';
 import { type NodeChain, readChain } from '../traces/support/nodeChain.ts';
-import { ACCOUNT, Cluster, GATEWAYS, GUARDS, type ServerName } from './support/cluster.ts';
+import { ACCOUNT, Cluster, GATEWAYS, GUARDS, INGESTS, type ServerName } from './support/cluster.ts';
 import { MixedLoad } from './support/mixedLoad.ts';
 
 const QUERIES = 10;
@@ -21,7 +21,7 @@ let addresses = 2 ** 40;
 const newAddress = (): string => `0x${(addresses++).toString(16).padStart(40, '0')}`;
 
 describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
-  `two gateways, an ingest server and three guards that share PostgreSQL and ClickHouse${WITHOUT_CLICKHOUSE}${WITHOUT_POSTGRES}`,
+  `two gateways, two ingest servers and three guards that share PostgreSQL and ClickHouse${WITHOUT_CLICKHOUSE}${WITHOUT_POSTGRES}`,
   () => {
     const machines = new Cluster();
     let load: MixedLoad;
@@ -147,7 +147,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       const [rulesUrl, gatewayUrl] = [`/client/v4${path}`, '/v1/mainnet'];
       // Requests without a token and a body: existing paths reject them, missing ones return 404.
       const seen = await Promise.all(
-        ([GATEWAY, 'ingest', 'AMS'] as const).map(async (name) => [
+        ([GATEWAY, 'ingest-1', 'AMS'] as const).map(async (name) => [
           (await readyz(name)).roles,
           await statusOf(name, rulesUrl),
           await statusOf(name, gatewayUrl),
@@ -163,10 +163,10 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
         [['ingest'], 404, 404, false, 200, 'traces'],
         [['guard'], 404, 404, true, 200, 'dns'],
       ]);
-      const metrics = await (await fetch(`${machines.server('ingest').url}/metrics`)).text();
+      const metrics = await (await fetch(`${machines.server('ingest-1').url}/metrics`)).text();
       expect(metrics).toContain('floodgate_role{role="ingest"} 1');
       expect(metrics).toContain('floodgate_role{role="gateway"} 0');
-      expect(machines.server('ingest').output()).toMatch(/"roles":\["ingest"\].*"msg":"listening"/);
+      expect(machines.server('ingest-1').output()).toMatch(/"roles":\["ingest"\].*"msg":"listening"/);
     });
 
     it.each(GATEWAYS)(
@@ -188,18 +188,30 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       await expectAllWell();
     });
 
-    it('keep indexing new blocks at the gateways if the ingest server is killed', async () => {
-      await machines.killServer('ingest');
+    it.each(INGESTS)(
+      'keep filling the shared index with the other ingest server if %s is killed',
+      async (name) => {
+        await machines.killServer(name);
+        const before = Number(await sharedHead());
+        await machines.traffic.run({ steps: 2 });
+        await until('a block of the other ingest server', async () => Number(await sharedHead()) > before);
+        await machines.startServer(name);
+        await expectAllWell();
+      },
+    );
+
+    it('keep indexing new blocks at the gateways if both ingest servers are killed', async () => {
+      for (const name of INGESTS) await machines.killServer(name);
       const headBefore = await sharedHead();
       await expectAllWell();
       for (const name of GATEWAYS) expect((await readyz(name)).status).toBe(200);
       // No other server has written to the index.
       expect(await sharedHead()).toEqual(headBefore);
-      await machines.startServer('ingest');
+      for (const name of INGESTS) await machines.startServer(name);
       await expectAllWell();
     });
 
-    it.each(['nobody', 'ingest', GATEWAY] as const)(
+    it.each(['nobody', 'ingest-1', GATEWAY] as const)(
       'answer from the old or the new chain, never from both, if a reorganisation happens while %s is down',
       async (away) => {
         await load.whileReplaced(async () => {
@@ -271,7 +283,7 @@ describe.skipIf(!hasClickHouse || postgresFolder === undefined)(
       await expectAllWell();
     });
 
-    it.each(['ingest', GATEWAY, 'AMS'] as const)(
+    it.each(['ingest-1', GATEWAY, 'AMS'] as const)(
       'recover if %s starts again with an empty data folder',
       async (name) => {
         await machines.loseServer(name);

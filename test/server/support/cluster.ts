@@ -11,11 +11,12 @@ import { type FloodgateProcess, startFloodgateProcess } from '../../support/star
 import { rebuildTail } from '../../traces/support/rebuildTail.ts';
 
 export const GATEWAYS = ['gateway-1', 'gateway-2'] as const;
+export const INGESTS = ['ingest-1', 'ingest-2'] as const;
 export const GUARDS = ['AMS', 'FRA', 'SJC'] as const;
 export const ACCOUNT = 'a';
-export type ServerName = (typeof GATEWAYS)[number] | 'ingest' | (typeof GUARDS)[number];
+export type ServerName = (typeof GATEWAYS | typeof INGESTS | typeof GUARDS)[number];
 
-const SERVERS: readonly ServerName[] = ['ingest', ...GATEWAYS, ...GUARDS];
+const SERVERS: readonly ServerName[] = [...INGESTS, ...GATEWAYS, ...GUARDS];
 const SEED = 71;
 const BLOCKS = 30;
 /** More than the blocks that a test replaces. */
@@ -25,7 +26,7 @@ const RECENT_BLOCKS = '4';
 const REPLACED_BLOCKS = 7;
 
 /**
- * Two gateways, an ingest server, three guards, PostgreSQL, ClickHouse and a node: each a process that can be killed.
+ * Two gateways, two ingest servers, three guards, PostgreSQL, ClickHouse and a node: each a process that can be killed.
  */
 export class Cluster {
   readonly servers = new Map<ServerName, FloodgateProcess>();
@@ -47,7 +48,7 @@ export class Cluster {
     this.traffic = await createTraffic({ url: this.anvil.url, seed: SEED });
     await this.traffic.run({ steps: BLOCKS });
     await migrateSharedTraces(this.clickHouse.url());
-    await this.startServer('ingest');
+    await this.startServer('ingest-1');
     await Promise.all(SERVERS.slice(1).map((name) => this.startServer(name)));
   }
 
@@ -101,7 +102,8 @@ export class Cluster {
       ...['--trace-store', this.clickHouse.url(), '--index-poll-interval-ms', '100'],
       ...['--index-finality', `depth:${FINAL_DEPTH}`],
     ];
-    if (name === 'ingest') return ['--role', 'ingest', ...index, '--index-from', '0'];
+    if (name === 'ingest-1' || name === 'ingest-2')
+      return ['--role', 'ingest', ...index, '--index-from', '0'];
     if (name === 'gateway-1' || name === 'gateway-2')
       return ['--role', 'gateway,rules', '--trace-store-recent-blocks', RECENT_BLOCKS, ...rules, ...index];
     const { host, port } = this.#authority;
