@@ -94,9 +94,13 @@ export const processorMs = (pid: number): number => timeIn(`/proc/${pid}/stat`);
 /** Returns the time of the main thread, which runs all JavaScript in Node.js. */
 export const mainThreadMs = (pid: number): number => timeIn(`/proc/${pid}/task/${pid}/stat`);
 
-function timeIn(file: string): number {
+/** Returns the time of all children of this process that have ended, and of theirs: fields 16 and 17. */
+export const childrenMs = (): number => timeIn('/proc/self/stat', 13);
+
+/** Returns the sum of two fields. `first` is the index of the first one after the name in brackets. */
+function timeIn(file: string, first = 11): number {
   const fields = readFileSync(file, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-  return TICK_MS * (Number(fields[11]) + Number(fields[12]));
+  return TICK_MS * (Number(fields[first]) + Number(fields[first + 1]));
 }
 
 function serverOf(child: ChildProcess, url: string): ServerProcess {
