@@ -53,9 +53,21 @@ export function may(permission: string | undefined): boolean {
 /** Signs in with a token, or with the one-time code of a sign-in link. */
 export async function signIn(secret: { token: string } | { code: string }): Promise<void> {
   const opened = await openSession(secret);
-  if ('failure' in opened) signInFailure.value = opened.failure;
-  else await restoreSession();
+  if ('failure' in opened) {
+    signInFailure.value = opened.failure;
+    return;
+  }
+  await restoreSession();
+  if (session.value === undefined) signInFailure.value ??= NOT_RECOGNISED;
 }
+
+/** The server accepted the token, but not the first request of the new session. */
+const NOT_RECOGNISED: Failure = {
+  ...{ status: undefined, faults: [] },
+  what: 'The server does not recognise this browser after signing in.',
+  still: '',
+  todo: 'Allow cookies for this address. Over plain HTTP, also let the browser send the Referer header.',
+};
 
 /** Continues the session of this browser, if there is one. While the server is away, tries again. */
 export async function restoreSession(): Promise<void> {

@@ -1,4 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -117,6 +118,33 @@ describe('signing in to the console', () => {
     const socket = await socketOf(server, headers, originOf(server));
     onTestFinished(() => socket.close());
     expect((await socket.call('eth_subscribe', 'newHeads')).result).toMatch(/^0x/);
+  });
+
+  it('over plain HTTP to another machine, requests without Sec-Fetch-Site and Origin need a Referer', async () => {
+    const signedIn = await signIn(server, { token: server.token });
+    const cookie = (signedIn['cookie'] ?? '').replace(/^floodgate-\d+/, 'floodgate-80');
+    const lan = { host: '192.0.2.7', 'x-floodgate-console': '1', cookie };
+    const statusOf = (path: string, headers: Readonly<Record<string, string>>) =>
+      new Promise((resolve, reject) => {
+        httpRequest(server.url + path, { headers }, (answer) => {
+          resolve(answer.statusCode);
+          answer.destroy();
+        })
+          .on('error', reject)
+          .end();
+      });
+    const configs = '/client/v4/accounts/a/network/advanced_dns_protection/configs/dns_protection';
+    for (const path of ['/client/v4/user/tokens/current', `${configs}/live`, '/console/sessions']) {
+      expect([path, await statusOf(path, lan)]).toEqual([path, 401]);
+      expect([path, await statusOf(path, { ...lan, referer: 'http://192.0.2.8/console/' })]).toEqual([
+        path,
+        401,
+      ]);
+      expect([path, await statusOf(path, { ...lan, referer: 'http://192.0.2.7/console/' })]).toEqual([
+        path,
+        200,
+      ]);
+    }
   });
 
   it('signing out ends the session, its event stream and its WebSocket', async () => {

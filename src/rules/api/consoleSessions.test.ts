@@ -105,11 +105,22 @@ describe('the cookie of a console session', () => {
     expect((await send({ ...headers, ...cookie })).status).toBe(status);
   });
 
-  it('over plain HTTP to another machine, the header of the console is sufficient', async () => {
+  it('over plain HTTP to another machine, needs an Origin or a Referer of this origin', async () => {
     const lan = { host: '192.0.2.7', cookie: `floodgate-80=${secret}`, 'sec-fetch-site': undefined };
-    expect((await send(lan)).status).toBe(200);
-    expect((await send({ ...lan, origin: 'http://192.0.2.7:81' })).status).toBe(401);
-    expect((await send({ ...lan, 'x-floodgate-console': undefined })).status).toBe(401);
+    const own = { ...lan, referer: 'http://192.0.2.7/console/traces?network=side' };
+    expect((await send(own)).status).toBe(200);
+    for (const other of [
+      lan,
+      { ...lan, referer: 'http://192.0.2.70/console/' },
+      { ...lan, referer: 'http://192.0.2.7:81/console/' },
+      { ...lan, referer: 'http://192.0.2.7@example.com/' },
+      { ...lan, referer: 'https://192.0.2.7/console/' },
+      { ...lan, referer: 'http://example.com/?http://192.0.2.7/' },
+      { ...own, origin: 'http://192.0.2.7:81' },
+      { ...own, 'sec-fetch-site': 'same-site' },
+      { ...own, 'x-floodgate-console': undefined },
+    ])
+      expect([other, (await send(other)).status]).toEqual([other, 401]);
   });
 
   it('is bound to the host and Secure over TLS', async () => {

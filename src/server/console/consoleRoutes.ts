@@ -7,13 +7,17 @@ export interface ConsoleOptions {
   readonly files?: ConsoleFiles | undefined;
 }
 
-/** Headers of every response of the console. They also allow images with `data:` URLs. */
+/**
+ * Headers of every response of the console. They also allow images with `data:` URLs, and let its requests have a
+ * `Referer`, by which the server recognises them if they have neither `Sec-Fetch-Site` nor `Origin`.
+ */
 const CONSOLE_HEADERS = {
   ...PAGE_HEADERS,
   'content-security-policy': PAGE_HEADERS['content-security-policy'].replace(
     "connect-src 'self';",
     "connect-src 'self'; img-src 'self' data:; manifest-src 'none';",
   ),
+  'referrer-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
 };
 

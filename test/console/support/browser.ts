@@ -18,8 +18,8 @@ export const CHROMIUM = CHROMIUM_PATHS.find((path) => existsSync(path));
 const ARTIFACTS = process.env['FLOODGATE_TEST_ARTIFACTS'];
 
 /** Starts a headless browser. Without a sandbox, because root cannot use it; tests open only trusted pages. */
-export const launchBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox', '--disable-gpu'] });
+export const launchBrowser = (...args: readonly string[]): Promise<Browser> =>
+  chromium.launch({ executablePath: CHROMIUM ?? '', args: ['--no-sandbox', '--disable-gpu', ...args] });
 
 export interface Tab {
   readonly context: BrowserContext;

@@ -12,8 +12,6 @@ type IsHttps = (request: IncomingMessage) => boolean;
 const SECRET = /^[\w-]{43}$/;
 /** Header that the console sends. A page of another origin can send it only after a CORS preflight, which fails. */
 const CONSOLE_HEADER = 'x-floodgate-console';
-/** Hosts to which browsers send `Sec-Fetch-Site` even over plain HTTP. */
-const LOOPBACK = /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/;
 
 /** Reads and writes the cookie of a console session. docs/internals/threat-model.md lists the rules. */
 export class SessionCookies {
@@ -36,15 +34,14 @@ export class SessionCookies {
    */
   isFromConsole(request: IncomingMessage): boolean {
     const { headers } = request;
-    const { origin, host = '', 'sec-fetch-site': site } = headers;
-    const isHttps = this.#isHttps(request);
-    const isHere = origin?.toLowerCase() === `${isHttps ? 'https' : 'http'}://${host.toLowerCase()}`;
+    const { origin, referer, host = '', 'sec-fetch-site': site } = headers;
+    const here = `${this.#isHttps(request) ? 'https' : 'http'}://${host}`.toLowerCase();
+    const isHere = origin?.toLowerCase() === here;
     if (headers.upgrade !== undefined) return isHere;
     if (headers[CONSOLE_HEADER] !== '1') return false;
     if (site !== undefined || origin !== undefined) return site === 'same-origin' || isHere;
-    // Over plain HTTP, browsers send neither header with a GET request to another machine. The console's own header
-    // then proves alone that no other origin sent the request.
-    return !isHttps && !LOOPBACK.test(host.toLowerCase());
+    // Over plain HTTP, browsers send neither header with a GET request to another machine.
+    return referer?.toLowerCase().startsWith(`${here}/`) === true;
   }
 
   /** Returns the value of `Set-Cookie`. */
