@@ -34,7 +34,7 @@ const PAGES: readonly (readonly [path: string, settled: string, controls: readon
 ];
 /** Controls that also exist without a write permission. */
 const FOR_ALL =
-  /^(Copy|Save as CSV|Show|Hide|CSV|Switch|Explain|Search|Unfold|Fold|Newest|Older|Dismiss|Close|↑)|↕$|↑$|↓$|^(Back to live|Try again|End session)$/;
+  /^(Copy|Save as CSV|Show|Hide|CSV|Switch|Explain|Search|No new changes|Unfold|Fold|Newest|Older|Dismiss|Close|↑)|↕$|↑$|↓$|^(Back to live|Try again|End session)$/;
 
 describe.skipIf(CHROMIUM === undefined)(
   `the states of each page${CHROMIUM ? '' : ' (Chromium is not installed)'}`,
