@@ -252,7 +252,7 @@ describe.skipIf(CHROMIUM === undefined)(
       expect(await painted('dropped')).toBe(0);
       await page.locator('.top li').first().waitFor();
       await page.getByText('Queries that an enabled rule with each combination would limit').waitFor();
-      await page.getByText(/^from [\d,]+ of [\d,]+ queries of the last \d+ s$/).waitFor();
+      await page.getByText(/^From [\d,]+ of [\d,]+ queries of the last \d+ s\.$/).waitFor();
       const cells = page.locator('.matrix td.number');
       await cells
         .getByText(/^[1-9]\d %/)

@@ -25,26 +25,24 @@ export function WhatIfs() {
   const what = value?.result;
   return (
     <section class="what-ifs">
-      <h2>
-        Other sensitivities{' '}
-        <span class="quiet">{failure ? `not up to date: ${failure.what}` : basisOf(what)}</span>
-      </h2>
+      <h2>Other sensitivities</h2>
       <p class="quiet">
-        Queries that {rule?.mode === 'enabled' ? 'each' : 'an enabled rule with each'} combination would
-        limit, and known names among them: red if there are any.
+        Queries that an enabled rule with each combination would limit, and known names among them: red if
+        there are any.
       </p>
+      <p class="quiet basis">{failure ? `Not up to date: ${failure.what}` : basisOf(what)}</p>
       <Matrix what={what} rule={rule} />
     </section>
   );
 }
 
 function basisOf(what: WhatIf | undefined): string {
-  if (what === undefined) return 'from the last 60 s';
+  if (what === undefined) return 'From the last 60 s.';
   const { seconds, queries, recorded } = what;
-  if (queries === 0) return `no queries in the last ${seconds} s`;
-  const all = `${queries === 1 ? 'query' : `${formatNumber(queries)} queries`} of the last ${seconds} s`;
-  if (recorded < queries) return `from ${formatNumber(recorded)} of ${all}`;
-  return queries === 1 ? `from the one ${all}` : `from all ${all}`;
+  if (queries === 0) return `No queries in the last ${seconds} s.`;
+  const all = `${queries === 1 ? 'query' : `${formatNumber(queries)} queries`} of the last ${seconds} s.`;
+  if (recorded < queries) return `From ${formatNumber(recorded)} of ${all}`;
+  return queries === 1 ? `From the one ${all}` : `From all ${all}`;
 }
 
 interface MatrixProps {
