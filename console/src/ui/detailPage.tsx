@@ -25,7 +25,7 @@ export function DetailPage<T>({ of: { loaded, again }, what, list, children }: D
           {failure ? what.charAt(0).toUpperCase() + what.slice(1) : `Reading the ${what} …`}
         </h1>
       )}
-      {failure && <ErrorBox failure={failure} retry={again} />}
+      {failure && <ErrorBox failure={failure} retry={again} isOver={value !== undefined} />}
       {value !== undefined && children(value)}
     </div>
   );

@@ -1,9 +1,16 @@
 import type { Failure } from '../api/failure.ts';
 import { UntrustedText } from './untrustedText.tsx';
 
-export function ErrorBox({ failure, retry }: { readonly failure: Failure; readonly retry?: () => void }) {
+interface ErrorBoxProps {
+  readonly failure: Failure;
+  readonly retry?: () => void;
+  /** Whether the box covers the page, which still shows earlier data. */
+  readonly isOver?: boolean;
+}
+
+export function ErrorBox({ failure, retry, isOver }: ErrorBoxProps) {
   return (
-    <div class="error-box" role="alert">
+    <div class={isOver ? 'error-box over' : 'error-box'} role="alert">
       <p>
         <strong>✕ {failure.what}</strong> {failure.still} {failure.todo}
       </p>

@@ -68,7 +68,9 @@ export function Nodes() {
           {state?.text}
         </h1>
       )}
-      {failure.value && <ErrorBox failure={failure.value} retry={() => looks.value++} />}
+      {failure.value && (
+        <ErrorBox failure={failure.value} retry={() => looks.value++} isOver={now !== undefined} />
+      )}
       {now === undefined && !failure.value && <Reading what="the state of the nodes" />}
       {now?.networks.length === 0 && (
         <EmptyState title="No nodes are configured" lines="floodgate start --upstream http://127.0.0.1:8545">

@@ -47,7 +47,7 @@ export function Traffic({ aside }: { readonly aside: ComponentChildren }) {
         </h2>
         <RangeChoice range={range} select={select} />
       </div>
-      {loaded.failure && <ErrorBox failure={loaded.failure} />}
+      {loaded.failure && <ErrorBox failure={loaded.failure} isOver={loaded.value !== undefined} />}
       <div class="traffic">
         <div class="traffic-graphs">
           <h3>Users: queries for known names</h3>
