@@ -22,6 +22,9 @@ const TRANSITIONS_ENDED = `Promise.all(document.getAnimations()
 export const DRAWN =
   'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())))';
 const TOO_WIDE = 'document.documentElement.scrollWidth - innerWidth';
+/** Number of legends of graphs that have several lines. */
+const WRAPPED_LEGENDS = `[...document.querySelectorAll('.graph figcaption')]
+  .filter(({ firstElementChild, lastElementChild }) => lastElementChild.offsetTop > firstElementChild.offsetTop + 8).length`;
 
 interface Violation {
   readonly id: string;
@@ -84,6 +87,8 @@ async function look(page: Page, { name, scheme, size }: Looked): Promise<void> {
   await inPage(page, TRANSITIONS_ENDED);
   await takeScreenshot(page, where.replaceAll(' ', '-'));
   expect.soft(await inPage<number>(page, TOO_WIDE), `${where}: too wide`).toBeLessThanOrEqual(0);
+  if (size === USUAL_SIZE)
+    expect.soft(await inPage<number>(page, WRAPPED_LEGENDS), `${where}: wrapped legends`).toBe(0);
   expect.soft(await violations(page), where).toEqual([]);
 }
 
