@@ -10,7 +10,7 @@ import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
 import { CHROMIUM, fetchRoute, launchBrowser, openTab, type Tab } from './support/browser.ts';
-import { checkPage, checkWidth } from './support/checkPages.ts';
+import { checkPage, checkState, checkWidth } from './support/checkPages.ts';
 import { pay as payInBlock } from './support/pay.ts';
 
 const run = promisify(execFile);
@@ -260,6 +260,8 @@ describe.skipIf(CHROMIUM === undefined)(
           node: HOSTILE,
           last_failure: { at: new Date().toISOString(), reason: HOSTILE.repeat(20) },
         });
+        body.result.networks[0].index.failure = HOSTILE;
+        body.result.limited.in_flight = 1;
         return route.fulfill({ response: answer, body: JSON.stringify(body) });
       });
       await go('Nodes');
@@ -286,6 +288,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.getByText('1 of 2 nodes is out of rotation').waitFor();
       // The last node cannot be set aside.
       expect(await button('Drain').isDisabled()).toBe(true);
+      await checkState(tab, 'nodes-drained');
       await button('Undo').click();
       await page.getByText('2 of 2 nodes are healthy').waitFor();
     });

@@ -188,8 +188,8 @@ describe.skipIf(CHROMIUM === undefined)(
         .toEqual([
           expect.stringMatching(/^mainnet, chain 31337/),
           expect.stringMatching(/^side, chain 31337/),
-          'Server',
           expect.stringMatching(/^Last day/),
+          'Server',
         ]);
       await checkState(tab, 'nodes-networks');
     });

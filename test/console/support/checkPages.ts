@@ -3,12 +3,10 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { inPage, layoutShift, layoutShifts, type Tab, takeScreenshot } from './browser.ts';
 
-const WIDTHS = [
-  { width: 360, height: 740 },
-  { width: 768, height: 1024 },
-  { width: 2560, height: 1440 },
-] as const;
+const NARROW_SIZE = { width: 360, height: 740 } as const;
 const USUAL_SIZE = { width: 1280, height: 800 } as const;
+/** The usual size is the last one, so that the steps of a test after the check move elements as users see it. */
+const SIZES = [NARROW_SIZE, { width: 768, height: 1024 }, { width: 2560, height: 1440 }, USUAL_SIZE] as const;
 const SCHEMES = ['light', 'dark'] as const;
 /** Cumulative layout shift that web.dev rates as good. */
 const MAX_LAYOUT_SHIFT = 0.1;
@@ -47,7 +45,7 @@ async function violations(page: Page): Promise<string[]> {
  * Checks a page at each width in both colour schemes: no layout shift, no horizontal overflow, no axe-core violation.
  */
 export async function checkPage(tab: Tab, name: string): Promise<void> {
-  for (const scheme of SCHEMES) for (const size of WIDTHS) await look(tab.page, { name, scheme, size });
+  for (const scheme of SCHEMES) for (const size of SIZES) await look(tab.page, { name, scheme, size });
   await checkRest(tab, name);
 }
 
@@ -64,19 +62,19 @@ export async function checkWidth({ page }: Tab, name: string): Promise<void> {
 
 /** Checks a state of a page that another test checks in full: one narrow and one usual window size. */
 export async function checkState(tab: Tab, name: string): Promise<void> {
-  await look(tab.page, { name, scheme: 'light', size: WIDTHS[0] });
+  await look(tab.page, { name, scheme: 'light', size: NARROW_SIZE });
   await look(tab.page, { name, scheme: 'dark', size: USUAL_SIZE });
   await checkRest(tab, name);
 }
 
 /** Checks a state of a page in a narrow window, for overflow and violations only. */
 export const checkNarrow = ({ page }: Tab, name: string): Promise<void> =>
-  look(page, { name, scheme: 'light', size: WIDTHS[0] });
+  look(page, { name, scheme: 'light', size: NARROW_SIZE });
 
 interface Looked {
   readonly name: string;
   readonly scheme: (typeof SCHEMES)[number];
-  readonly size: (typeof WIDTHS)[number] | typeof USUAL_SIZE;
+  readonly size: (typeof SIZES)[number];
 }
 
 async function look(page: Page, { name, scheme, size }: Looked): Promise<void> {

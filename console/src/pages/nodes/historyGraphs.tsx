@@ -11,13 +11,6 @@ interface GraphProps {
 /** Graphs of the server's health in the last day, with one point per minute. */
 export function HistoryGraphs({ minutes }: { readonly minutes: readonly HealthMinute[] }) {
   const first = minutes[0];
-  if (first === undefined)
-    return (
-      <section class="network">
-        <h2>Last day</h2>
-        <p class="quiet graphs-to-come">Graphs appear after the first minute.</p>
-      </section>
-    );
   const sum = (of: (network: HealthMinute['networks'][number]) => number) =>
     minutes.map(({ networks }) => networks.reduce((all, network) => all + of(network), 0));
   return (
@@ -25,7 +18,13 @@ export function HistoryGraphs({ minutes }: { readonly minutes: readonly HealthMi
       <h2>
         Last day{' '}
         <span class="quiet">
-          since <Time at={first.at} form="clock" />, per minute
+          {first === undefined ? (
+            'after the first minute'
+          ) : (
+            <>
+              since <Time at={first.at} form="clock" />, per minute
+            </>
+          )}
         </span>
       </h2>
       <div class="graphs">
@@ -42,17 +41,17 @@ export function HistoryGraphs({ minutes }: { readonly minutes: readonly HealthMi
 const HEIGHT = 40;
 
 function Graph({ name, values, tone }: GraphProps) {
-  const highest = Math.max(...values);
+  const highest = Math.max(0, ...values);
   const most = Math.max(highest, 1);
-  const last = values.at(-1) ?? 0;
+  const last = values.at(-1);
   const width = Math.max(values.length, 60);
   const offset = width - values.length;
   const points = values.map((value, i) => `${offset + i},${(HEIGHT - (value / most) * HEIGHT).toFixed(1)}`);
   return (
     <figure>
       <figcaption>
-        {name}: <strong>{formatQuantity(Math.round(last))}</strong>
-        <span class="quiet">, peak {formatQuantity(Math.round(highest))}</span>
+        {name}: <strong>{last === undefined ? '–' : formatQuantity(Math.round(last))}</strong>
+        {last !== undefined && <span class="quiet">, peak {formatQuantity(Math.round(highest))}</span>}
       </figcaption>
       <svg
         viewBox={`0 0 ${width} ${HEIGHT}`}

@@ -80,8 +80,8 @@ export function Nodes() {
       {now?.networks.map((network) => (
         <NetworkSection key={network.network} network={network} changed={() => looks.value++} />
       ))}
-      {now && <Limits health={now} />}
       {now && <HistoryGraphs minutes={history.value} />}
+      {now && <Limits health={now} />}
     </div>
   );
 }

@@ -27,13 +27,8 @@ export function Limits({ health: { limited, http, stores, memory, versions } }: 
         <Figure name="Rejected by a limit" value={formatQuantity(refused)}>
           {pluralOf(refused, 'request', 'requests')} since server start
         </Figure>
-        {hit.map(([limit, count]) => (
-          <Figure key={limit} name={LIMITS[limit] ?? limit} value={formatQuantity(count)}>
-            {pluralOf(count, 'request', 'requests')} since server start
-          </Figure>
-        ))}
         <Figure name="Connections" value={formatQuantity(http.connections)}>
-          open; {formatBytes(http.unsent_bytes)} not yet read by clients
+          open; {formatBytes(http.unsent_bytes)} unread
         </Figure>
         <Figure name="Memory" value={formatBytes(memory.rss_bytes)}>
           of the process
@@ -44,6 +39,12 @@ export function Limits({ health: { limited, http, stores, memory, versions } }: 
         <Figure name="Version" value={versions.floodgate}>
           on Node {versions.node}
         </Figure>
+        {/* They are last on the page, so that a limit that is reached for the first time moves nothing. */}
+        {hit.map(([limit, count]) => (
+          <Figure key={limit} name={LIMITS[limit] ?? limit} value={formatQuantity(count)}>
+            {pluralOf(count, 'request', 'requests')} since server start
+          </Figure>
+        ))}
       </dl>
     </section>
   );

@@ -4,6 +4,7 @@ import { type NetworkHealth, type NodeHealth, setNode } from '../../api/operator
 import { may } from '../../session.ts';
 import { confirm } from '../../ui/confirm.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
+import { escapeInvisible } from '../../ui/escapeInvisible.ts';
 import { formatPercent, pluralOf } from '../../ui/quantity.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -44,6 +45,11 @@ export function NetworkSection({ network, changed }: NetworkSectionProps) {
           {network.chain_id !== null && `, chain ${Number(network.chain_id)}`}
           {network.head_block !== null && `, head ${formatQuantity(network.head_block as number)}`}
         </span>
+        {index.failure !== null && (
+          <span class="index-failure harm">
+            ✕ Indexing failed: <UntrustedText text={String(index.failure)} />
+          </span>
+        )}
       </h2>
       {failure.value && <ErrorBox failure={failure.value} />}
       <Table
@@ -51,6 +57,7 @@ export function NetworkSection({ network, changed }: NetworkSectionProps) {
         columns={columns({ nodes: network.nodes, drain, resume: ({ node }) => void set(node, 'resume') })}
         rows={network.nodes}
         keyOf={({ node }) => node}
+        isWide
       />
       <dl class="figures">
         <Figure
@@ -83,11 +90,6 @@ export function NetworkSection({ network, changed }: NetworkSectionProps) {
           of {formatQuantity(asked)} {pluralOf(asked, 'call', 'calls')} since server start
         </Figure>
       </dl>
-      {index.failure !== null && (
-        <p class="harm">
-          ✕ Indexing failed: <UntrustedText text={String(index.failure)} />
-        </p>
-      )}
     </section>
   );
 }
@@ -127,12 +129,12 @@ function columns({ nodes, drain, resume }: Actions): readonly Column<NodeHealth>
     {
       title: 'Node',
       cell: ({ node, host }) => (
-        <>
-          <UntrustedText text={node} />{' '}
+        <span class="two-lines">
+          <UntrustedText text={node} />
           <span class="quiet">
             <UntrustedText text={host} />
           </span>
-        </>
+        </span>
       ),
     },
     { title: 'Health', cell: (node) => <HealthOf node={node} /> },
@@ -149,7 +151,7 @@ function columns({ nodes, drain, resume }: Actions): readonly Column<NodeHealth>
     {
       title: 'Latency',
       isNumber: true,
-      cell: ({ latency_ms }) => <span class="latency">{latency_ms.toFixed(1)} ms</span>,
+      cell: ({ latency_ms }) => `${latency_ms.toFixed(1)} ms`,
     },
     { title: 'In flight', isNumber: true, cell: ({ in_flight }) => formatQuantity(in_flight) },
     { title: 'Failures', isNumber: true, cell: ({ failures }) => formatQuantity(failures) },
@@ -180,16 +182,18 @@ function columns({ nodes, drain, resume }: Actions): readonly Column<NodeHealth>
 function HealthOf({ node: { health, last_failure } }: { readonly node: NodeHealth }) {
   const { sign, tone, word, means } = HEALTH[health];
   return (
-    <span class="health" title={means}>
+    <span class="two-lines" title={means}>
       <span class={tone}>
         {sign} {word}
       </span>
-      {last_failure && (
-        <span class="quiet why">
-          {health === 'healthy' ? 'last failure ' : ''}
-          <Time at={last_failure.at} form="clock" />: <UntrustedText text={last_failure.reason} />
-        </span>
-      )}
+      <span class="quiet why" title={last_failure && escapeInvisible(last_failure.reason)}>
+        {last_failure && (
+          <>
+            {health === 'healthy' ? 'last failure ' : ''}
+            <Time at={last_failure.at} form="clock" />: <UntrustedText text={last_failure.reason} />
+          </>
+        )}
+      </span>
     </span>
   );
 }

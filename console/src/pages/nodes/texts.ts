@@ -46,13 +46,15 @@ interface State {
 export function nodesHeadline({ networks }: Pick<Health, 'networks'>): State {
   if (networks.length === 0) return { isWell: true, text: 'No nodes, rules only.' };
   const problems = networks.flatMap((network) => problemsOf(network, networks.length > 1));
-  if (problems.length > 0) return { isWell: false, text: problems.join(' ') };
+  if (problems.length > 0) return { isWell: false, text: problems.map(capitalised).join(' ') };
   const count = networks.reduce((all, { nodes }) => all + nodes.length, 0);
   return {
     isWell: true,
     text: `${count === 1 ? 'The node is healthy' : `${count} of ${count} nodes are healthy`}, and the index is at the head.`,
   };
 }
+
+const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 function problemsOf({ network, nodes, index }: NetworkHealth, isNamed: boolean): string[] {
   const of = isNamed ? `${network}: ` : '';
