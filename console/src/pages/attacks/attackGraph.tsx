@@ -32,13 +32,14 @@ function Minutes({ attack }: { readonly attack: Attack }) {
   const { id } = attack.rule ?? {};
   const from = Date.parse(attack.started_on) - MARGIN_MS;
   const to = Date.parse(attack.last_seen_on) + MARGIN_MS;
+  const isTooOld = Date.now() - from > RETENTION_MS;
   const { loaded } = useLoaded(
     async (): Promise<Outcome<ApiResponse<Analytics> | undefined>> =>
-      id === undefined || Date.now() - from > RETENTION_MS
-        ? { value: undefined }
-        : readAnalytics(id, queryOf(attack, from, to)),
+      id === undefined || isTooOld ? { value: undefined } : readAnalytics(id, queryOf(attack, from, to)),
     [id, attack.started_on, attack.state, Math.floor(to / 60_000)],
   );
+  const isReading = loaded.value.value === undefined && loaded.value.failure === undefined;
+  if (isReading && !isTooOld && id !== undefined) return <section class="graph-to-come" aria-busy="true" />;
   const minutes = loaded.value.value?.result.minutes;
   if (id === undefined || minutes === undefined || minutes.length < 2)
     return (

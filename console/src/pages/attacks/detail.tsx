@@ -1,5 +1,5 @@
 import { computed, useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { curlOf } from '../../api/client.ts';
 import { attackCall, readAttack } from '../../api/guard.ts';
 import type { Attack } from '../../api/types.ts';
@@ -53,11 +53,12 @@ export function AttackDetail({ id }: { readonly id: string }) {
 function AttackReport({ attack }: { readonly attack: Attack }) {
   const since = unknownSince.value;
   const lasts = attack.state === 'active';
+  const wasActive = useRef(lasts);
   const isUnknown = lasts && since !== undefined;
   const place = locationText(attack);
   return (
     <>
-      <div class="head">
+      <div class="head attack-head">
         <section>
           <h1 class={isUnknown ? 'quiet' : lasts ? 'look' : undefined}>
             {isUnknown ? '? ' : lasts ? '▲ ' : ''}Attack on{' '}
@@ -106,7 +107,7 @@ function AttackReport({ attack }: { readonly attack: Attack }) {
         </div>
       </div>
       <AttackGraph attack={attack} />
-      <section>
+      <section class={wasActive.current ? 'growing-tops' : undefined}>
         <h2>{topHeading(attack)}</h2>
         <TopLists attack={attack} most={TOP_LINES} />
       </section>
