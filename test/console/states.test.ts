@@ -172,6 +172,25 @@ describe.skipIf(CHROMIUM === undefined)(
       expect(faults.filter((fault) => !fault.includes('status of 500'))).toEqual([]);
     });
 
+    it.each([
+      ['nodes', 'Server'],
+      ['zones', 'Assessments'],
+    ])('/%s moves nothing when a later read fails and the next one succeeds', async (path, title) => {
+      const { page } = operator;
+      const heading = main(operator).getByRole('heading', { name: title });
+      answers = 'sent';
+      await page.goto(urlOf(path));
+      await heading.waitFor();
+      const place = await heading.boundingBox();
+      answers = 'failed';
+      const alert = page.getByRole('alert').first();
+      await alert.waitFor();
+      expect(await heading.boundingBox()).toEqual(place);
+      answers = 'sent';
+      await alert.waitFor({ state: 'detached' });
+      expect(await heading.boundingBox()).toEqual(place);
+    });
+
     it('shows all times in UTC after the switch in the menu, also after a reload', async () => {
       const { page } = reader;
       await page.goto(urlOf('activity'));
