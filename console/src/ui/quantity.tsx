@@ -13,6 +13,8 @@ export function formatPercent(share: number): string {
   const percent = share * 100;
   if (percent > 0 && percent < 0.1) return '< 0.1 %';
   if (percent < 100 && percent > 99.99) return '> 99.99 %';
+  // Users are harmed below 99 %, so 98.96 % must not look like that.
+  if (percent >= 98 && percent < 99) return `${(Math.floor(percent * 10) / 10).toFixed(1)} %`;
   // Near 100 % there are two decimals, because 99.98 % of users must not look like all of them.
   const digits = percent >= 99.5 && percent < 100 ? 2 : percent > 0 && percent < 10 ? 1 : 0;
   return `${percent.toFixed(digits)} %`;
