@@ -190,7 +190,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await row.getByText('… still learning').waitFor();
       await row.getByText('names; profile medium, rate medium').waitFor();
       await row.getByText('0 %').nth(2).waitFor();
-      await heading().getByText('One zone: 1 is still learning. 2 policies.').waitFor();
+      await heading().getByText('One zone is still learning. 2 policies.').waitFor();
       await row.getByRole('link', { name: `policy for ${ZONE}` }).click();
       await button('Forget what was learned …').click();
       await dialog().getByText('Names from zone files and transfers remain').waitFor();

@@ -37,12 +37,13 @@ export function zonesHeadline(
   assessments: readonly ZoneAssessment[],
   policies: readonly ZonePolicy[],
 ): string {
+  const isOnly = assessments.length === 1;
   const parts = Object.entries(assessmentTexts).flatMap(([assessment, { one, many }]) => {
     const count = assessments.filter((zone) => zone.assessment === assessment).length;
-    return count === 0 ? [] : [`${count} ${count === 1 ? one : many}`];
+    return count === 0 ? [] : [isOnly ? one : `${count} ${count === 1 ? one : many}`];
   });
-  const zones = assessments.length === 1 ? 'One zone' : `${assessments.length} zones`;
-  const assessed = parts.length === 0 ? '' : `${zones}: ${parts.join(', ')}. `;
+  const zones = isOnly ? 'One zone' : `${assessments.length} zones:`;
+  const assessed = parts.length === 0 ? '' : `${zones} ${parts.join(', ')}. `;
   if (policies.length === 0) return `${assessed}No policies.`;
   return `${assessed}${policies.length === 1 ? 'One policy' : `${policies.length} policies`}.`;
 }
