@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NodeClient, NodeTraces } from '../../src/ethereum/nodes/index.ts';
 import type { Address, Data, Trace } from '../../src/ethereum/traces/index.ts';
-import { connect, type Node } from '../support/anvil.ts';
+import { ACCOUNTS, connect, type Node } from '../support/anvil.ts';
 import { type Geth, gethBinary, mined, NO_GETH, startGeth } from '../support/geth.ts';
 import { sizeInSearch } from '../support/search.ts';
+import type { Account } from '../support/traffic/accounts.ts';
 import { ACTOR, constructing, program } from '../support/traffic/actor.ts';
 import { ACTORS, DELEGATOR, DIRECTOR, precompile, SENDERS } from '../support/traffic/cast.ts';
 import { randomTransactions } from '../support/traffic/improvise.ts';
@@ -22,12 +23,22 @@ interface Step {
 const CHAIN_ID = 31_337;
 /** Gas for a new account (EIP-8037). */
 const NEW_ACCOUNT = 183_600;
+/** Gas for an authorization: intrinsic, and for the first write of its account. */
+const AUTHORIZATION = 7_816;
+const WRITE = 9_000;
+/** Gas for a delegation of an account that had none (EIP-8037). */
+const DELEGATION = 35_190;
 const MAX_EXECUTION = 16_777_216;
 const fresh = (number: number) => `0xf2e5${number.toString(16).padStart(36, '0')}` as Address; // 20 bytes of hex
 const zeros = (bytes: number) => `0x${'00'.repeat(bytes)}` as Data; // whole bytes
 const from = DIRECTOR;
 
 const [, warm, cold] = SENDERS;
+const [first, second, third, fourth] = ACCOUNTS as readonly [Account, Account, Account, Account];
+const authorizing = (account: Account) => ({
+  ...{ from, type: 'eip7702' as const, gas: 300_000 },
+  delegation: { account, code: fresh(9) },
+});
 /** Delegations to accounts without code. */
 const DELEGATIONS: readonly Transaction[] = [
   { account: warm, code: precompile(4) },
@@ -60,6 +71,40 @@ const WITHOUT_STEPS: readonly (Transaction & { readonly rootGas: number })[] = [
       from,
       to: cold.address,
     },
+    ...{ data: zeros(900), gas: 300_000, rootGas: 281_400 - 3_000 },
+  },
+  {
+    about: 'a new account below the floor',
+    ...{ from, to: fresh(5), value: 1n, data: zeros(4_000), gas: 400_000 },
+    rootGas: 363_000 - NEW_ACCOUNT,
+  },
+  {
+    ...{ about: 'data at the floor, with an authorization', ...authorizing(first), to: first.address },
+    ...{ data: zeros(1_200), rootGas: 280_200 - AUTHORIZATION - WRITE - DELEGATION - 3_000 },
+  },
+  {
+    ...{ about: 'a precompiled contract, with an authorization', ...authorizing(second) },
+    ...{ to: precompile(3), rootGas: 285_000 - AUTHORIZATION - WRITE - DELEGATION },
+  },
+  {
+    ...{ about: 'gas for state, with an authorization', ...authorizing(third), to: SENDERS[0].address },
+    ...{ gas: MAX_EXECUTION + 100_000, rootGas: MAX_EXECUTION - 15_000 - AUTHORIZATION - WRITE },
+  },
+  {
+    ...{ about: 'an authorization, then no gas for a new account', ...authorizing(fourth) },
+    ...{ to: fresh(6), value: 1n, gas: 200_000, rootGas: 179_000 - AUTHORIZATION - WRITE - DELEGATION },
+  },
+];
+
+/** Transactions of one block: an authorization, and a call of its account. */
+const IN_ONE_BLOCK: typeof WITHOUT_STEPS = [
+  {
+    ...{ about: 'an authorization', ...authorizing(second), to: from.address },
+    rootGas: 288_000 - AUTHORIZATION - WRITE,
+    ...{ delegation: { account: second, code: fresh(10) } },
+  },
+  {
+    ...{ about: 'data at the floor, for a delegation of the same block', from, to: second.address },
     ...{ data: zeros(900), gas: 300_000, rootGas: 281_400 - 3_000 },
   },
 ];
@@ -110,12 +155,18 @@ describe.skipIf(binary === undefined)(`geth since Amsterdam${binary ? '' : ` (${
     node = connect(geth.url);
     client = new NodeClient(geth.url);
     const random = createRandom(7);
-    const nonces: Nonces = new Map([...SENDERS, DELEGATOR, DIRECTOR].map(({ address }) => [address, 0]));
+    const nonces: Nonces = new Map([...ACCOUNTS, DELEGATOR].map(({ address }) => [address, 0]));
     const trees = Array.from({ length: sizeInSearch(20, { ordinary: 8 }) }, () => randomTransactions(random));
-    for (const transaction of [...DELEGATIONS, ...WITHOUT_STEPS, ...WITH_STEPS, ...trees.flat()]) {
-      const hash = await node.call<string>('eth_sendRawTransaction', sign(transaction, CHAIN_ID, nonces));
-      await mined(node, hash);
-      hashes.set(hash, transaction);
+    const alone = [...DELEGATIONS, ...WITHOUT_STEPS, ...WITH_STEPS, ...trees.flat()];
+    for (const transactions of [...alone.map((one) => [one]), IN_ONE_BLOCK]) {
+      const signed = transactions.map((transaction) => sign(transaction, CHAIN_ID, nonces));
+      // The last one waits for those with lower nonces.
+      const sent: string[] = [];
+      for (const bytes of signed.reverse()) sent.unshift(await node.call('eth_sendRawTransaction', bytes));
+      for (const [i, hash] of sent.entries()) {
+        await mined(node, hash);
+        hashes.set(hash, transactions[i] ?? expect.unreachable());
+      }
     }
     const source = new NodeTraces(client);
     const head = Number(await node.call('eth_blockNumber'));
@@ -132,8 +183,10 @@ describe.skipIf(binary === undefined)(`geth since Amsterdam${binary ? '' : ` (${
   test('has exact gas of root frames of transactions that run no code', () => {
     const sent = [...hashes].filter(([, transaction]) => 'rootGas' in transaction);
     expect(sent.map(([hash, { about }]) => [about, Number(roots.get(hash)?.action.gas)])).toEqual(
-      WITHOUT_STEPS.map(({ about, rootGas }) => [about, rootGas]),
+      [...WITHOUT_STEPS, ...IN_ONE_BLOCK].map(({ about, rootGas }) => [about, rootGas]),
     );
+    const blocks = IN_ONE_BLOCK.map((one) => roots.get(hashOf(one))?.blockNumber);
+    expect(new Set(blocks).size).toBe(1);
   });
 
   test('has exact gas of root frames of transactions that run code, and gasUsed that is never too high', async () => {
@@ -156,6 +209,9 @@ describe.skipIf(binary === undefined)(`geth since Amsterdam${binary ? '' : ` (${
     }
     expect(exact).toBeGreaterThan(2);
   });
+
+  const hashOf = (sent: Transaction): string =>
+    [...hashes].find(([, transaction]) => transaction === sent)?.[0] ?? expect.unreachable();
 
   const stepsOf = async (hash: string): Promise<readonly Step[]> =>
     (

@@ -8,17 +8,17 @@ import {
   convertBlock,
   FIRST_STEP,
   type FullHeader,
+  hiddenCharges,
   isForkActive,
   parseHeader,
   parseTransactions,
   TraceFormatError,
   type TraceMethod,
-  transactionsAtFloor,
 } from '../../traces/convert/index.ts';
-import type { Address, BlockHeader, ChainIdentity, Data, Hash } from '../../traces/index.ts';
+import type { BlockHeader, ChainIdentity, Data, Hash } from '../../traces/index.ts';
 import type { CallOptions, NodeCalls, NodeClient } from '../client/nodeClient.ts';
 import { CallError, NodeError } from '../client/nodeError.ts';
-import { METHOD_NOT_FOUND, type NodeCall, resultOf } from '../client/rpcResponse.ts';
+import { type NodeCall, resultOf } from '../client/rpcResponse.ts';
 import { checkBlockHash } from '../integrity/blockHash.ts';
 import { askByTransaction } from '../largeResponses/byTransaction.ts';
 import { isTooLargeAtOnce } from '../largeResponses/oversizedBlockError.ts';
@@ -28,6 +28,7 @@ import { askChain, chainIdentity } from '../pool/nodeChain.ts';
 import { askBlockOfHash, askBlockRef, askHeads, type BlockRef, type NodeHeads } from '../pool/nodeHeads.ts';
 import { BlockReceipts } from './blockReceipts.ts';
 import { NodeRules } from './nodeRules.ts';
+import { REFUSED, traceRuntimeCharges } from './runtimeCharges.ts';
 import { checkInPlace, type Tracer, traceByTracer, tracerOptions, tracerTimeout } from './traceByTracer.ts';
 import { BlockTraceError, traceFailureOf } from './traceFailure.ts';
 import { TraceMethodDetector, type TraceMethodFound } from './traceMethodDetector.ts';
@@ -37,12 +38,6 @@ export interface NodeTracesOptions {
   readonly onMethodFound?: TraceMethodFound | undefined;
   readonly limits?: Partial<TraceLimits> | undefined;
 }
-
-/** JSON-RPC error codes by which a node or provider says that it does not offer the step logger. */
-const STEPS_REFUSED: readonly number[] = [METHOD_NOT_FOUND, -32_602];
-
-/** Number of codes of accounts that one batch requests. A code has at most 64 KB as text. */
-const CODES_PER_BATCH = 20;
 
 /** All trace methods, the most exact one first. */
 const TRACE_METHODS: readonly TraceMethod[] = ['trace_block', 'callTracer', 'flatCallTracer'];
@@ -249,8 +244,8 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
     if (isEmpty) return this.#converted(node, { header, block, traces: [] }, method);
     const traces = await this.#tracedBy(node, { header, block }, method);
     const firstSteps = await this.#firstSteps(node, header);
-    const recipientCodes = await this.#recipientCodes(node, { header, block, firstSteps });
-    return this.#converted(node, { header, block, traces, firstSteps, recipientCodes }, method);
+    const chargeTraces = await this.#chargeTraces(node, { header, block, firstSteps });
+    return this.#converted(node, { header, block, traces, firstSteps, chargeTraces }, method);
   }
 
   async #converted(
@@ -311,29 +306,20 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
     const tracing = { ...FIRST_STEP, timeout: tracerTimeout(this.#limits) };
     const place = { number: hex(number), hash };
     const response = await traceByTracer(node, place, { tracing, options: this.#large(number) });
-    const isRefused = 'error' in response && STEPS_REFUSED.includes(response.error.code);
+    const isRefused = 'error' in response && REFUSED.includes(response.error.code);
     return isRefused ? undefined : resultOf('the step logger', response);
   }
 
-  /** Returns the code of recipients that the gas of root frames depends on, after the parent block. */
-  async #recipientCodes(
+  /** Returns traces of calls that show the charges of transactions without code, if the block's fork has such charges. */
+  async #chargeTraces(
     node: NodeCalls,
     { header, block, firstSteps }: Pick<BlockAnswers, 'header' | 'block' | 'firstSteps'>,
-  ): Promise<BlockAnswers['recipientCodes']> {
+  ): Promise<BlockAnswers['chargeTraces']> {
     if (firstSteps === undefined) return undefined;
     const rules = await this.#rules.withForks();
-    const atFloor = this.#checked(() =>
-      transactionsAtFloor({ header, transactions: parseTransactions(block), firstSteps }, rules),
-    );
-    const recipients = [...new Set(atFloor.flatMap(({ to }) => to ?? []))];
-    const codes = new Map<Address, unknown>();
-    for (let at = 0; at < recipients.length; at += CODES_PER_BATCH) {
-      const some = recipients.slice(at, at + CODES_PER_BATCH);
-      const parent = { blockHash: header.parentHash };
-      const answers = await node.batch(some.map((to): NodeCall => ['eth_getCode', to, parent]));
-      for (const [i, to] of some.entries()) codes.set(to, resultOf('eth_getCode', answers[i]));
-    }
-    return codes;
+    const full = { header, transactions: this.#checked(() => parseTransactions(block)), firstSteps };
+    const hidden = this.#checked(() => hiddenCharges(full, rules));
+    return traceRuntimeCharges(node, full, { hidden, rules, timeout: tracerTimeout(this.#limits) });
   }
 
   #byTransaction(node: NodeCalls, blockNumber: number, calls: readonly NodeCall[]): Promise<unknown[]> {

@@ -1,4 +1,4 @@
-import type { Address, Trace } from '../index.ts';
+import type { Hash, Trace } from '../index.ts';
 import { blockRulesAt } from './chains/blockRules.ts';
 import type { ChainRules } from './chains/chainRules.ts';
 import { blockRewards } from './check/blockRewards.ts';
@@ -26,8 +26,8 @@ export interface BlockAnswers {
    * is not exact since Amsterdam.
    */
   readonly firstSteps?: unknown;
-  /** Code of the recipients of `transactionsAtFloor` after the parent block. Without it, their `gas` is not exact. */
-  readonly recipientCodes?: ReadonlyMap<Address, unknown> | undefined;
+  /** Results of the step logger for the calls of `hiddenCharges`. Without them, the `gas` of these is not exact. */
+  readonly chargeTraces?: ReadonlyMap<Hash, readonly unknown[]> | undefined;
 }
 
 export interface ConvertedBlock {
@@ -69,10 +69,10 @@ interface Conversion {
 }
 
 function framesOf(
-  { header, traces, firstSteps, recipientCodes }: BlockAnswers,
+  { header, traces, firstSteps, chargeTraces }: BlockAnswers,
   { method, transactions, rules }: Conversion,
 ): Trace[] {
-  const block = { header, transactions, firstSteps, recipientCodes };
+  const block = { header, transactions, firstSteps, chargeTraces };
   if (method === 'callTracer') return fromCallTracer(block, traces, rules);
   if (method === 'flatCallTracer') return fromFlatCallTracer(block, traces, rules);
   return parseTraceBlock(traces, blockRulesAt(rules, header));

@@ -19,11 +19,11 @@ export {
   type TraceMethodChoice,
 } from './chooseTraceMethod.ts';
 export { type BlockAnswers, convertBlock } from './convertBlock.ts';
-export { transactionsAtFloor } from './geth/delegationGas.ts';
 export { FIRST_STEP } from './geth/firstSteps.ts';
 export { fromCallTracer } from './geth/fromCallTracer.ts';
 export { fromFlatCallTracer } from './geth/fromFlatCallTracer.ts';
+export { chargeCalls, type HiddenCharges, hiddenCharges } from './geth/runtimeCharges.ts';
 export { TraceFormatError } from './json/traceFormatError.ts';
 export { type FullHeader, parseHeader } from './parseHeader.ts';
 export { parseTraceBlock, readTraces } from './parseTraceBlock.ts';
-export { parseTransactions } from './parseTransactions.ts';
+export { type FullBlock, parseTransactions } from './parseTransactions.ts';

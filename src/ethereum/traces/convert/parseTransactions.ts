@@ -17,7 +17,8 @@ export interface BlockTransaction {
   /** Addresses of the access list. */
   readonly accessList: readonly Address[];
   readonly accessListKeys: number;
-  readonly authorizations: number;
+  /** Authorizations (EIP-7702) as the node returned them. */
+  readonly authorizations: readonly unknown[];
 }
 
 /** Header and transactions of a block. A tracer's frames are completed with them, and checked against them. */
@@ -26,8 +27,8 @@ export interface FullBlock {
   readonly transactions: readonly BlockTransaction[];
   /** Result of the step logger for the block. */
   readonly firstSteps?: unknown;
-  /** Code of recipients after the parent block, as the node returned it. */
-  readonly recipientCodes?: ReadonlyMap<Address, unknown> | undefined;
+  /** Results of the step logger for the `chargeCalls` of transactions, by transaction hash. */
+  readonly chargeTraces?: ReadonlyMap<Hash, readonly unknown[]> | undefined;
 }
 
 /** Limits each list in a block or transaction to a million entries, which exceed the gas limit of every block. */
@@ -63,6 +64,6 @@ function parseTransaction(value: unknown, place: ParseContext): BlockTransaction
     input: readData(members['input'] ?? members['data'], place, 'input'),
     accessList: accessList.map((entry) => readAddress(entry['address'], place, 'accessList.address')),
     accessListKeys: keys.reduce((sum, count) => sum + count, 0),
-    authorizations: asList(members['authorizationList'] ?? [], place, 'authorizationList').length,
+    authorizations: asList(members['authorizationList'] ?? [], place, 'authorizationList'),
   };
 }

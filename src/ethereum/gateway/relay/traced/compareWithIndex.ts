@@ -142,6 +142,6 @@ function transactionOf(root: Trace): Parameters<typeof fromCallTracer>[0]['trans
     root.type === 'call'
       ? { to: root.action.to, input: root.action.input }
       : { to: null, input: root.action.init };
-  const unused = { gas: 0n, accessList: [], accessListKeys: 0, authorizations: 0 };
+  const unused = { gas: 0n, accessList: [], accessListKeys: 0, authorizations: [] };
   return { hash: root.transactionHash, from, value, ...called, ...unused };
 }

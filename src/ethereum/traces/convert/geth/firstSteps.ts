@@ -10,23 +10,45 @@ import { resultsByTransaction } from './gethResult.ts';
  */
 export const FIRST_STEP = { limit: 1, disableStack: true, disableStorage: true } as const;
 
+/** Result of the step logger for a transaction. */
+export interface FirstStep {
+  /** Gas before the first step, which is the gas of the root frame; null if no code ran. */
+  readonly gas: bigint | null;
+  /** Gas that the whole transaction used. */
+  readonly spent: bigint;
+  readonly failed: boolean;
+}
+
 /** A node that ignores the limit logs many steps. */
 const asSteps = listUpTo(16);
 const asGas = countUpTo(Number.MAX_SAFE_INTEGER);
 
 /**
- * Returns the gas before the first step of each transaction, which is the gas of its root frame; null if no code ran.
- * Returns undefined without a result of the step logger.
+ * Returns the result of the step logger for each transaction, undefined for one that the node does not trace. Returns
+ * undefined without a result of the step logger.
  *
  * @throws TraceFormatError if the result is malformed, BlockMismatchError if it belongs to another block.
  */
-export function readFirstSteps(block: FullBlock, rules: ChainRules): readonly (bigint | null)[] | undefined {
+export function readFirstSteps(
+  block: FullBlock,
+  rules: ChainRules,
+): readonly (FirstStep | undefined)[] | undefined {
   if (block.firstSteps === undefined) return undefined;
-  return resultsByTransaction(block, block.firstSteps, rules).map((result, index) => {
-    if (result === undefined) return null;
-    const place: ParseContext = { what: 'transaction', index };
-    const [step] = asSteps(asObject(result, place, 'result')['structLogs'], place, 'structLogs');
-    if (step === undefined) return null;
-    return BigInt(asGas(asObject(step, place, 'structLogs[0]')['gas'], place, 'structLogs[0].gas'));
-  });
+  return resultsByTransaction(block, block.firstSteps, rules).map((result, index) =>
+    result === undefined ? undefined : readFirstStep(result, { what: 'transaction', index }),
+  );
+}
+
+/** Reads a result of the step logger. @throws TraceFormatError if it is malformed. */
+export function readFirstStep(result: unknown, place: ParseContext): FirstStep {
+  const { structLogs, gas, failed } = asObject(result, place, 'result');
+  const [step] = asSteps(structLogs, place, 'structLogs');
+  return {
+    gas:
+      step === undefined
+        ? null
+        : BigInt(asGas(asObject(step, place, 'structLogs[0]')['gas'], place, 'structLogs[0].gas')),
+    spent: BigInt(asGas(gas, place, 'gas')),
+    failed: failed === true,
+  };
 }

@@ -40,8 +40,10 @@ function baseGas(transaction: BlockTransaction, fork: Fork): number {
 function listGas(transaction: BlockTransaction, fork: Fork): number {
   const { accessList, accessListKeys, authorizations } = transaction;
   return isForkActive('amsterdam', fork)
-    ? (2_900 + 20 * 64) * accessList.length + (2_000 + 32 * 64) * accessListKeys + 7_816 * authorizations
-    : 2_400 * accessList.length + 1_900 * accessListKeys + 25_000 * authorizations;
+    ? (2_900 + 20 * 64) * accessList.length +
+        (2_000 + 32 * 64) * accessListKeys +
+        7_816 * authorizations.length
+    : 2_400 * accessList.length + 1_900 * accessListKeys + 25_000 * authorizations.length;
 }
 
 function countBytes(data: Data): { zeros: number; others: number } {

@@ -4,7 +4,6 @@ import type { ChainRules } from '../chains/chainRules.ts';
 import { checkRoots } from '../check/checkRoots.ts';
 import { quantity } from '../json/quantity.ts';
 import type { FullBlock } from '../parseTransactions.ts';
-import { delegationGasOf } from './delegationGas.ts';
 import { readFirstSteps } from './firstSteps.ts';
 import type { TracedTransactions } from './gethResult.ts';
 import { namePrecompileFailures } from './namePrecompileFailures.ts';
@@ -12,6 +11,7 @@ import { ranPrecompile } from './ranPrecompile.ts';
 import { isPrecheckFailure, removeFrames } from './removeFrames.ts';
 import { restoreDestroyed } from './restoreDestroyed.ts';
 import { rootGasOf } from './rootGas.ts';
+import { readRuntimeCharges } from './runtimeCharges.ts';
 
 /**
  * Converts geth's frames of a block to Parity's. Removes frames that Parity does not list. In root frames, geth
@@ -25,8 +25,8 @@ export function parityFrames(block: FullBlock, traced: TracedTransactions, rules
   checkRoots(block.header.number, traced, rules);
   restoreDestroyed(frames);
   namePrecompileFailures(frames, ofBlock.precompiles);
-  const [firstSteps, delegationGas] = [readFirstSteps(block, rules), delegationGasOf(block, rules)];
-  correctRoots(traced, { rules, ofBlock, firstSteps, delegationGas });
+  const [firstSteps, charges] = [readFirstSteps(block, rules), readRuntimeCharges(block, rules)];
+  correctRoots(traced, { rules, ofBlock, firstSteps, charges });
   return removeFrames(frames, (frame) => isPrecheckFailure(frame) || ranPrecompile(frame, ofBlock));
 }
 
@@ -34,13 +34,13 @@ interface Correction {
   readonly rules: ChainRules;
   readonly ofBlock: BlockRules;
   readonly firstSteps: ReturnType<typeof readFirstSteps>;
-  readonly delegationGas: ReturnType<typeof delegationGasOf>;
+  readonly charges: ReturnType<typeof readRuntimeCharges>;
 }
 
 /** Replaces the root frame of each transaction by a copy with the gas of the execution. */
 function correctRoots(
   { frames, transactions, gasUsed }: TracedTransactions,
-  { rules, ofBlock, firstSteps, delegationGas }: Correction,
+  { rules, ofBlock, firstSteps, charges }: Correction,
 ): void {
   let position = transactions.length - 1;
   let children = 0n;
@@ -61,7 +61,7 @@ function correctRoots(
       (root.type === 'call' || root.type === 'create')
     ) {
       const firstStep = firstSteps?.[root.transactionPosition ?? -1];
-      const gas = { spent, children, firstStep, delegation: delegationGas.get(transaction.hash) };
+      const gas = { spent, children, firstStep, charges: charges.get(transaction.hash) };
       const corrected = rootGasOf({ transaction, root, ...gas }, ofBlock);
       frames[i] = withGas(root, quantity(corrected.gas), quantity(corrected.gasUsed));
     }

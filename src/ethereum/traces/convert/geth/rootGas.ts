@@ -4,12 +4,9 @@ import { isForkActive } from '../chains/forks.ts';
 import { REVERTED } from '../errorName.ts';
 import { ZERO } from '../frame.ts';
 import type { BlockTransaction } from '../parseTransactions.ts';
+import type { FirstStep } from './firstSteps.ts';
 import { floorGas, intrinsicGas } from './intrinsicGas.ts';
-
-/** Gas that a frame may use at most (EIP-7825). Since Amsterdam, gas above it pays for new state only. */
-const MAX_EXECUTION_GAS = 16_777_216n;
-/** Gas for a new account since Amsterdam (EIP-8037): 120 bytes of state. */
-const NEW_ACCOUNT_GAS = 120n * 1_530n;
+import { MAX_EXECUTION_GAS, NEW_ACCOUNT_GAS, stateGasIn } from './stateGas.ts';
 
 /** A transaction and its figures from the node. */
 export interface TracedTransaction {
@@ -19,10 +16,10 @@ export interface TracedTransaction {
   readonly spent: bigint;
   /** Gas that the children of the root frame used. */
   readonly children: bigint;
-  /** Gas before the first step; null if no code ran, undefined if unknown. */
-  readonly firstStep: bigint | null | undefined;
-  /** Gas for a delegation of the recipient, if the gas floor may hide it. */
-  readonly delegation?: bigint | undefined;
+  /** Result of the step logger. */
+  readonly firstStep: FirstStep | undefined;
+  /** Runtime charges, if the other figures do not show them. */
+  readonly charges?: readonly bigint[] | undefined;
 }
 
 interface RootGas {
@@ -64,33 +61,44 @@ interface InitialGasRules {
 }
 
 function initialGas(
-  { transaction, root, spent, firstStep, delegation }: TracedTransaction,
+  { transaction, root, spent, firstStep, charges }: TracedTransaction,
   { intrinsic, isAmsterdam, rules }: InitialGasRules,
 ): bigint {
   const limit = transaction.gas;
   if (!isAmsterdam) return limit - intrinsic;
-  if (typeof firstStep === 'bigint') return firstStep;
-  const forExecution = limit < MAX_EXECUTION_GAS ? limit : MAX_EXECUTION_GAS;
-  const uncharged = forExecution - intrinsic;
+  if (typeof firstStep?.gas === 'bigint') return firstStep.gas;
+  const forState = limit > MAX_EXECUTION_GAS ? limit - MAX_EXECUTION_GAS : 0n;
+  const uncharged = limit - forState - intrinsic;
+  if (charges !== undefined) return gasAfter(charges, { execution: uncharged, state: forState });
   // A transaction that fails without a step could not pay a charge, or a precompiled contract failed.
   if (firstStep === undefined || root.error !== undefined) return uncharged;
-  const charged = chargedBefore({ transaction, spent, delegation, intrinsic, rules });
-  const forState = limit - forExecution;
+  const charged = chargedBefore({ transaction, spent, intrinsic, rules });
   if (charged < NEW_ACCOUNT_GAS) return uncharged - charged;
   return charged > forState ? uncharged - (charged - forState) : uncharged;
+}
+
+/** Returns the gas that is left after the charges in their order, up to the first one that it does not cover. */
+function gasAfter(charges: readonly bigint[], budget: { execution: bigint; state: bigint }): bigint {
+  let { execution, state } = budget;
+  for (const charge of charges) {
+    const missing = stateGasIn(charge) - state;
+    const needed = charge - stateGasIn(charge) + (missing > 0n ? missing : 0n);
+    if (needed > execution) break;
+    execution -= needed;
+    state = missing > 0n ? 0n : -missing;
+  }
+  return execution;
 }
 
 /** Returns the gas that a transaction without code paid after its intrinsic gas, before its root frame. */
 function chargedBefore({
   transaction,
   spent,
-  delegation = 0n,
   intrinsic,
   rules,
-}: Pick<TracedTransaction, 'transaction' | 'spent' | 'delegation'> &
-  Omit<InitialGasRules, 'isAmsterdam'>): bigint {
+}: Pick<TracedTransaction, 'transaction' | 'spent'> & Omit<InitialGasRules, 'isAmsterdam'>): bigint {
   const floor = floorGas(transaction, rules.fork) ?? 0n;
-  const charged = spent > floor ? spent - intrinsic : delegation;
+  const charged = spent > floor ? spent - intrinsic : 0n;
   if (transaction.to === null || !rules.precompiles.has(transaction.to)) return charged;
   // The other gas was used by the precompiled contract.
   return transaction.value !== ZERO && charged >= NEW_ACCOUNT_GAS ? NEW_ACCOUNT_GAS : 0n;
