@@ -114,6 +114,7 @@ const SLOW_FILES: Readonly<Record<string, readonly string[]>> = {
     'workersFaults',
     'workersNodeBudgets',
     'workersRules',
+    'workersTraceSlots',
   ],
   support: ['spawn'],
   traces: [

@@ -28,6 +28,12 @@ const TRIM_THRESHOLD_BYTES = process.env['MALLOC_TRIM_THRESHOLD_'] ?? String(128
 /** Calls that do not depend on the worker that makes them. */
 export type SharedCalls = Omit<PrimaryCalls, 'up' | 'wantChanges' | 'takeTraceSlot' | 'endTraceSlot'>;
 
+interface TraceSlot {
+  end: () => void;
+  /** Time at which the call of the slot times out. Undefined while the worker waits for the slot. */
+  deadlineMs: number | undefined;
+}
+
 export interface WorkerProcessDependencies {
   readonly calls: SharedCalls;
   readonly nodeOf: (network: string, node: number) => UpstreamNode;
@@ -57,8 +63,8 @@ export class WorkerProcess {
   readonly #process = cluster.fork({ MALLOC_TRIM_THRESHOLD_: TRIM_THRESHOLD_BYTES });
   readonly #keys: ApiKeyPublisher | undefined;
   readonly #logger: Logger;
-  /** Functions that end the worker's slots for traces, by the worker's id of the slot. */
-  readonly #traceSlots = new Map<string, () => void>();
+  /** The worker's slots for traces, by the worker's id of the slot. */
+  readonly #traceSlots = new Map<string, TraceSlot>();
   #lostPings = 0;
 
   constructor(
@@ -100,15 +106,20 @@ export class WorkerProcess {
       },
       takeTraceSlot: ({ network, node, client, id }) =>
         new Promise((resolve) => {
-          const end = nodeOf(network, node).traceSlots.take(client, () => resolve());
-          // If the worker no longer waits for the slot, the call ends, too.
-          this.#traceSlots.set(id, () => {
-            end();
+          const slot: TraceSlot = { end: () => undefined, deadlineMs: undefined };
+          const end = nodeOf(network, node).traceSlots.take(client, () => {
+            slot.deadlineMs = performance.now() + beginning.config.gateway.requestTimeoutMs;
             resolve();
           });
+          // If the worker no longer waits for the slot, the call ends, too.
+          slot.end = () => {
+            end();
+            resolve();
+          };
+          this.#traceSlots.set(id, slot);
         }),
       endTraceSlot: (id) => {
-        this.#traceSlots.get(id)?.();
+        this.#traceSlots.get(id)?.end();
         this.#traceSlots.delete(id);
       },
     });
@@ -119,7 +130,7 @@ export class WorkerProcess {
         const error = new Error(`a worker ended (${signal ?? code}) before it could answer`);
         failed(error);
         this.link.closed(error);
-        for (const endSlot of this.#traceSlots.values()) endSlot();
+        this.#endTraceSlots();
         resolve({ code, signal });
       };
       this.#process.once('exit', end);
@@ -165,6 +176,13 @@ export class WorkerProcess {
     if (this.#process.isConnected()) this.#process.disconnect();
     await this.ended;
     clearTimeout(late);
+  }
+
+  /** The nodes continue the traces of an ended worker, so their slots stay in use until the calls time out. */
+  #endTraceSlots(): void {
+    for (const { end, deadlineMs } of this.#traceSlots.values())
+      if (deadlineMs === undefined) end();
+      else setTimeout(end, deadlineMs - performance.now()).unref();
   }
 
   #send(message: Message): void {
