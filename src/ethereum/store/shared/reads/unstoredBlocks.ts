@@ -5,7 +5,6 @@ import {
   type Hash,
   type HistoryPosition,
   type IndexedBlock,
-  type JsonWriter,
   type PostingTerm,
   type Side,
   searchLimit,
