@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as afterPolling } from 'node:timers/promises';
 import { type Result, RPC_ERRORS, RpcError } from '../../../jsonrpc/index.ts';
 import {
   type BlockRange,
@@ -8,6 +8,7 @@ import {
   historyFrameOf,
   INTERNAL_TRANSACTIONS,
   MAX_HISTORY_LIMIT,
+  type NextTurn,
 } from '../../../traces/index.ts';
 import type { Method } from '../../method.ts';
 import { onOneFork } from '../history/onOneFork.ts';
@@ -64,7 +65,8 @@ async function readRange(
   if (range.fromBlock > range.toBlock) return { transactions: [], missing: [] };
   await fetchNewest(services, range, caller);
   const whose = address === undefined ? {} : { address };
-  return readPages(services, { ...range, ...whose, direction, order }, { rows });
+  const query = { ...range, ...whose, direction, order };
+  return readPages(services, query, { rows, nextTurn: caller.nextTurn });
 }
 
 /**
@@ -80,7 +82,8 @@ async function readTransaction(
     const place = await findTransaction(services, { hash: query.hash, caller }, (store, upTo) =>
       store.transactionPosition(query.hash, { upTo }),
     );
-    return place === null ? { transactions: [], missing: [] } : await readFrames(services, place, query);
+    if (place === null) return { transactions: [], missing: [] };
+    return await readFrames(services, place, { ...query, nextTurn: caller.nextTurn });
   } catch (error) {
     const blockNumber = missingBlockOf(error);
     if (blockNumber === undefined) throw error;
@@ -98,7 +101,7 @@ function missingBlockOf(error: unknown): number | undefined {
 async function readFrames(
   services: IndexServices,
   place: HistoryPosition,
-  { hash, rows, order }: TransactionQuery,
+  { hash, rows, order, nextTurn }: TransactionQuery & Pick<PagesWanted, 'nextTurn'>,
 ): Promise<Found> {
   const { blockNumber } = place;
   const { transactions } = await readPages(
@@ -107,6 +110,7 @@ async function readFrames(
     {
       rows: order === 'asc' ? rows : { skip: 0, count: MAX_ROWS + 1 },
       cursor: place,
+      nextTurn,
       isWanted: ({ transactionHash }) => transactionHash === hash,
     },
   );
@@ -119,18 +123,19 @@ async function readFrames(
 interface PagesWanted {
   readonly rows: Rows;
   readonly cursor?: HistoryPosition;
+  readonly nextTurn: NextTurn | undefined;
   /** Returns true if a transaction belongs to the result. Reading stops at the first one for which it returns false. */
   readonly isWanted?: (transaction: HistoryFrame) => boolean;
 }
 
 /**
- * Reads internal transactions page by page, and lets other work run after each page. Rejects with BlockReplacedError,
+ * Reads internal transactions page by page, each in a turn of the client. Rejects with BlockReplacedError,
  * or with RpcError if the query is too large.
  */
 async function readPages(
   { store }: IndexServices,
   query: Omit<FramesQuery, 'filter' | 'limit' | 'skip' | 'cursor'>,
-  { rows, cursor, isWanted = () => true }: PagesWanted,
+  { rows, cursor, nextTurn = afterPolling, isWanted = () => true }: PagesWanted,
 ): Promise<Found> {
   const transactions: HistoryFrame[] = [];
   const missing: BlockRange[] = [];

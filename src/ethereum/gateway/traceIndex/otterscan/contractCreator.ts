@@ -22,7 +22,8 @@ export const otsContractCreator =
       if (range.fromBlock > range.toBlock) return NULL;
       await fetchNewest(services, range, context);
       const whose = { address: address as Address, direction: 'to', order: 'desc' } as const; // validated by the parameter type
-      const frames = { store: services.store, decode: historyFrameOf };
+      const { nextTurn } = context;
+      const frames = { store: services.store, nextTurn, decode: historyFrameOf };
       for await (const page of framePages(frames, { ...range, ...whose, filter: CREATIONS }, 1)) {
         const [creation] = page.frames;
         checkSearched(page, 'desc', creation?.blockNumber);

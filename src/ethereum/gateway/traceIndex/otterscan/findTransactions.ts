@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as afterPolling } from 'node:timers/promises';
 import { RpcError } from '../../../jsonrpc/index.ts';
 import {
   type Address,
@@ -10,6 +10,7 @@ import {
   type Hash,
   type HistoryTransaction,
   MAX_HISTORY_LIMIT,
+  type NextTurn,
   type Order,
   TRACE_KINDS,
   type TraceReader,
@@ -20,7 +21,7 @@ import {
 export const MAX_PAGE_TRANSACTIONS = 500;
 
 /**
- * Maximum number of reads of the index for one call. Each is bounded, and the event loop runs in between. A page needs
+ * Maximum number of reads of the index for one call. Each is bounded, and has a turn of the client. A page needs
  * more than one only if its transactions have many frames of the address, or if a filter skips many frames.
  */
 export const MAX_READS_PER_CALL = 100;
@@ -46,13 +47,16 @@ interface TransactionsQuery {
  * RpcError if a searched block is missing or unavailable, and BlockReplacedError.
  */
 export async function findTransactions(
-  store: Pick<TraceReader, 'frames' | 'block'>,
+  {
+    store,
+    nextTurn,
+  }: { readonly store: Pick<TraceReader, 'frames' | 'block'>; readonly nextTurn?: NextTurn | undefined },
   { address, range, order, pageSize }: TransactionsQuery,
 ): Promise<TransactionsPage> {
   const found: HistoryTransaction[] = [];
   const query = { ...range, address, direction: 'either', order, filter: ALL_FRAMES } as const;
   // The first frame after the page shows that its last block is complete.
-  for await (const page of framePages({ store, decode: transactionOf }, query, pageSize + 1)) {
+  for await (const page of framePages({ store, nextTurn, decode: transactionOf }, query, pageSize + 1)) {
     let isFollowed = false;
     for (const frame of page.frames) {
       const last = found.at(-1);
@@ -70,12 +74,18 @@ export async function findTransactions(
   return checked(store, found, true);
 }
 
+interface PagesReader<T> {
+  readonly store: Pick<TraceReader, 'frames'>;
+  readonly nextTurn: NextTurn | undefined;
+  readonly decode: DecodeFrame<T>;
+}
+
 /**
  * Yields the pages of frames of a query until the last one. The first page has `limit` frames, later ones more.
  * Throws RpcError if there are too many pages.
  */
 export async function* framePages<T>(
-  { store, decode }: { readonly store: Pick<TraceReader, 'frames'>; readonly decode: DecodeFrame<T> },
+  { store, nextTurn = afterPolling, decode }: PagesReader<T>,
   query: Omit<FramesQuery, 'limit' | 'skip' | 'cursor'>,
   limit: number,
 ): AsyncGenerator<FramesPage<T>> {

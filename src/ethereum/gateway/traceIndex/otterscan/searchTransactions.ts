@@ -54,7 +54,10 @@ async function readPage(
   const order = side === 'after' ? 'asc' : 'desc';
   const { transactions, isEnd } = isEmpty
     ? { transactions: [], isEnd: true }
-    : await findTransactions(services.store, { address, range, order, pageSize });
+    : await findTransactions(
+        { store: services.store, nextTurn: context.nextTurn },
+        { address, range, order, pageSize },
+      );
   const newestFirst = order === 'asc' ? transactions.toReversed() : transactions;
   const [isFirst, isLast] = side === 'after' ? [isEnd, blockNumber === 0] : [blockNumber === 0, isEnd];
   return writePage(parts, newestFirst, `"firstPage":${isFirst},"lastPage":${isLast}`);

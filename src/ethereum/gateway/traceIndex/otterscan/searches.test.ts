@@ -54,7 +54,7 @@ describe('the transactions of an address', () => {
         const asked = { address, range, order, pageSize };
         const about = JSON.stringify(asked);
         const expected = chain.plainPage(asked);
-        const found = await findTransactions(chain.store, asked).then(
+        const found = await findTransactions(chain, asked).then(
           ({ transactions, isEnd }) => ({
             hashes: transactions.map((one) => one.transactionHash),
             isEnd,
@@ -90,7 +90,19 @@ describe('the transactions of an address', () => {
     await chain.flush();
     const [address = '' as Address] = ADDRESSES;
     const asked = { address, range: { fromBlock: 1, toBlock: 1 }, order: 'desc' as const, pageSize: 25 };
-    await expect(findTransactions(chain.store, asked)).rejects.toThrow('more than 500 transactions');
+    let [reads, turns] = [0, 0];
+    const store: Pick<TraceStore, 'frames' | 'block'> = {
+      block: (number) => chain.store.block(number),
+      frames(query, decode) {
+        reads++;
+        return chain.store.frames(query, decode);
+      },
+    };
+    const nextTurn = async () => void turns++;
+    await expect(findTransactions({ store, nextTurn }, asked)).rejects.toThrow('more than 500 transactions');
+    // Each read but the first waits for a turn of the client.
+    expect(turns).toBe(reads - 1);
+    expect(turns).toBeGreaterThan(1);
   });
 
   it('are read again if a reorganisation replaces their blocks during the read', async () => {
@@ -111,7 +123,7 @@ describe('the transactions of an address', () => {
     };
     const [address = '' as Address] = ADDRESSES;
     const asked = { address, range: { fromBlock: 1, toBlock: 2 }, order: 'desc' as const, pageSize: 25 };
-    await expect(findTransactions(store, asked)).rejects.toThrow(BlockReplacedError);
+    await expect(findTransactions({ store }, asked)).rejects.toThrow(BlockReplacedError);
   });
 
   it('are found by sender and nonce, whatever nonces the transactions have', async () => {

@@ -89,10 +89,11 @@ class NonceSearch {
   }
 
   #roots(range: BlockRange, order: Order, limit: number): ReturnType<typeof framePages<HistoryTransaction>> {
-    const { services, sender } = this.#parts;
+    const { services, context, sender } = this.#parts;
+    const { nextTurn } = context;
     const filter = { internal: false };
     const query = { ...range, address: sender, direction: 'from', order, filter } as const;
-    return framePages({ store: services.store, decode: transactionOf }, query, limit);
+    return framePages({ store: services.store, nextTurn, decode: transactionOf }, query, limit);
   }
 
   /** Finds the transaction by bisection over the sender's transactions of one block. */

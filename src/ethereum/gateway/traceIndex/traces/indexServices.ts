@@ -15,7 +15,7 @@ export interface IndexFiller extends Pick<Indexer, 'lastHeads' | 'freshHeads'> {
 }
 
 /** The part of the context of a call that identifies the client. */
-export type Caller = Pick<CallContext, 'address' | 'keyId'>;
+export type Caller = Pick<CallContext, 'address' | 'keyId' | 'nextTurn'>;
 
 /** A caller with the limits of its calls. */
 export type LimitedCaller = Caller & Pick<CallContext, 'limits'>;
