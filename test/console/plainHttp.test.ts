@@ -82,5 +82,19 @@ describe.skipIf(CHROMIUM === undefined)(
       // The browser ignores this header over plain HTTP, and reports it as an error.
       expect(tab.faults.filter((fault) => !fault.includes('Cross-Origin-Opener-Policy'))).toEqual([]);
     });
+
+    it('copies text, although browsers have no clipboard API there', async () => {
+      const copy = page.getByRole('button', { name: 'Copy' }).first();
+      const shown = await page.locator('main pre, main code').first().textContent();
+      await copy.click();
+      await page.getByText('✓ Copied').first().waitFor();
+      await page.keyboard.press('Control+k');
+      const field = page.getByRole('dialog').locator('input');
+      await field.focus();
+      await field.press('Control+v');
+      const pasted = await field.inputValue();
+      expect(pasted.length).toBeGreaterThan(10);
+      expect(pasted).toContain(String(shown).trim().slice(0, 10));
+    });
   },
 );

@@ -2,6 +2,22 @@ import { useSignal } from '@preact/signals';
 
 const FEEDBACK_MS = 2_000;
 
+/** Copies text. Over plain HTTP to another machine, browsers have no clipboard API, only the older command. */
+async function copyText(text: string): Promise<void> {
+  if (window.isSecureContext) return navigator.clipboard.writeText(text);
+  const focused = document.activeElement;
+  const area = document.createElement('textarea');
+  area.value = text;
+  area.className = 'unseen';
+  // Nothing outside an open dialog can be selected.
+  (document.querySelector('dialog[open]') ?? document.body).append(area);
+  area.select();
+  const isCopied = document.execCommand('copy');
+  area.remove();
+  if (focused instanceof HTMLElement) focused.focus();
+  if (!isCopied) throw new Error('the browser does not copy');
+}
+
 /** Button that copies text. It shows success or a denied permission instead of its label, so that nothing moves. */
 export function Copy({
   text,
@@ -13,7 +29,7 @@ export function Copy({
   const reported = useSignal<'copied' | 'refused' | undefined>(undefined);
   const copy = async () => {
     try {
-      await navigator.clipboard.writeText(typeof text === 'string' ? text : text());
+      await copyText(typeof text === 'string' ? text : text());
       reported.value = 'copied';
     } catch {
       reported.value = 'refused';
