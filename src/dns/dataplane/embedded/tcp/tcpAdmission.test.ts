@@ -96,6 +96,7 @@ describe('connection slots', () => {
     const house = new House();
     house.crowd(1, 1000, true);
     expect(house.table.countOf('attacker0')).toBe(500);
+    expect(house.admit('attacker0')).toEqual({ admitted: false });
     const crowd = new House();
     crowd.crowd(12, 1000, true);
     for (let client = 0; client < 12; client++)
