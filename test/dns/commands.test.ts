@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AuthorityServer, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
+import { isTerminalAvailable, onTerminal } from '../server/support/onTerminal.ts';
 import { PROGRAM } from '../support/program.ts';
 import { query } from './support/dnsClient.ts';
 import { ZONE_NAME, ZONE_TEXT } from './support/guardInFront.ts';
@@ -91,6 +92,27 @@ describe('with a rule', () => {
     expect(shown).toMatch(/Threshold +100 queries\/s, burst 500/);
     expect(shown).toMatch(/Profile +\d+ names/);
     expect(shown).toMatch(/dropped +0/);
+  });
+});
+
+describe.skipIf(!isTerminalAvailable)('dns watch on a terminal', () => {
+  const watch = (flags: readonly string[], endsAt: string) =>
+    onTerminal(['dns', 'watch', ...flags], {
+      env: { FLOODGATE_URL: program.url, FLOODGATE_ACCOUNT: ACCOUNT, FLOODGATE_TOKEN: TOKEN },
+      // Ctrl-C
+      typed: { [endsAt]: '\x03' },
+    });
+
+  it('redraws a table with the rates of the last second until Ctrl-C', async () => {
+    const { output } = await watch([], '0/s'.padStart(12));
+    expect(output.match(/^.*Rule {2}/gm)?.length).toBeGreaterThan(1);
+    expect(output).toMatch(/passed +\d+ +\d+\/s/);
+  });
+
+  it('writes a line per second with --plain', async () => {
+    const { output } = await watch(['--plain'], '/s  tokens=');
+    expect(output).toMatch(/passed=\d+ .* since start {2}tokens=[\s\S]*passed=\d+ .*\/s {2}tokens=/);
+    expect(output).not.toContain('Rule  ');
   });
 });
 
