@@ -3,7 +3,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { expect, it, vi } from 'vitest';
 import { Scheduler } from '../../../../platform/scheduler/index.ts';
 import { verdictOf } from '../../../detector/index.ts';
-import { PacketFaults } from '../../packetFaults.ts';
+import { PacketFaults } from '../../index.ts';
 import { TcpRelay } from './tcpRelay.ts';
 
 // Replaces only the decision, because it takes 500 busy connections of one client until one is rejected.
