@@ -19,7 +19,7 @@ export function HistoryGraphs({ minutes }: { readonly minutes: readonly HealthMi
         Last day{' '}
         <span class="quiet">
           {first === undefined ? (
-            'after the first minute'
+            'graphs start after a minute'
           ) : (
             <>
               since <Time at={first.at} form="clock" />, per minute
