@@ -105,7 +105,7 @@ function setUp({
   return { handler, call, limited, logged, contexts, admitted, scheduler, client, left: () => left };
 }
 
-it('lets a long call wait for the turns of its client', async () => {
+it('schedules the parts of a long call like other work of its client', async () => {
   const { call, contexts, scheduler, client } = setUp();
   const turn = vi.spyOn(scheduler, 'turn');
   await call('read');

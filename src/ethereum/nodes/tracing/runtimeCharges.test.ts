@@ -68,12 +68,19 @@ describe('calls for the runtime charges of a block', () => {
   it.each([
     { after: 6, hashes: [] },
     { after: 7, hashes: [hash(1), hash(2)] },
-  ])('are sent if an authorization of the block may be that of the recipient, nonce $after', async (one) => {
-    const authorized = { authorizations: [{}], spent: 30_000, input: '0x' };
-    const block = blockOf(authorized, {}, { from: RECIPIENT, spent: 12_064 });
-    const answers = { ...delegated, eth_getCode: () => '0x', eth_getTransactionCount: nonces(5, one.after) };
-    expect((await traced(block, answers)).hashes).toEqual(one.hashes);
-  });
+  ])(
+    'are sent if an authorization of the block may change the code of the recipient, nonce $after',
+    async (one) => {
+      const authorized = { authorizations: [{}], spent: 30_000, input: '0x' };
+      const block = blockOf(authorized, {}, { from: RECIPIENT, spent: 12_064 });
+      const answers = {
+        ...delegated,
+        eth_getCode: () => '0x',
+        eth_getTransactionCount: nonces(5, one.after),
+      };
+      expect((await traced(block, answers)).hashes).toEqual(one.hashes);
+    },
+  );
 
   it('number at most 256 for a block', async () => {
     const block = blockOf(...Array.from({ length: 300 }, () => ({})));

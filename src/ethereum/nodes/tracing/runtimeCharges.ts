@@ -11,17 +11,17 @@ import type { Address } from '../../traces/index.ts';
 import type { NodeCalls } from '../client/nodeClient.ts';
 import { METHOD_NOT_FOUND, type NodeCall, resultOf } from '../client/rpcResponse.ts';
 
-/** JSON-RPC error codes by which a node or provider says that it does not offer a call. */
+/** JSON-RPC error codes of nodes and providers that do not offer a method. */
 export const REFUSED: readonly number[] = [METHOD_NOT_FOUND, -32_602];
 /** Code of an account that delegates to another (EIP-7702). */
 const DELEGATION = /^0xef0100[0-9a-f]{40}$/i;
 /** Number of accounts that one batch asks for. A code has at most 64 KB as text. */
 const ACCOUNTS_PER_BATCH = 20;
 /**
- * Maximum number of `debug_traceCall` calls for a block. A node repeats the transactions before each call, so that a
- * block of transactions with hidden charges would occupy it for minutes.
+ * Maximum number of `debug_traceCall` calls for a block. For each call, a node executes the transactions before it, so
+ * that many calls could occupy the node for minutes.
  */
-const MOST_CALLS = 256;
+const MAX_CALLS = 256;
 
 interface ChargeTracing {
   readonly hidden: readonly HiddenCharges[];
@@ -49,7 +49,7 @@ export async function traceRuntimeCharges(
       return ['debug_traceCall', call, { blockHash: header.hash }, tracing];
     });
     count += calls.length;
-    if (count > MOST_CALLS) break;
+    if (count > MAX_CALLS) break;
     const answers = await node.batch(calls);
     if (answers.some((answer) => 'error' in answer && REFUSED.includes(answer.error.code))) return undefined;
     traces.set(

@@ -9,7 +9,7 @@ import { TcpRelay } from './tcpRelay.ts';
 // Replaces only the decision, because it takes 500 busy connections of one client until one is rejected.
 vi.mock('./tcpAdmission.ts', () => ({ admit: () => ({ admitted: false }) }));
 
-it('resets and counts a connection for which there is no place', async () => {
+it('resets and counts a connection that is not admitted', async () => {
   const relay = new TcpRelay({
     servers: () => [],
     isInUse: () => false,

@@ -129,7 +129,7 @@ interface PagesWanted {
 }
 
 /**
- * Reads internal transactions page by page, each in a turn of the client. Rejects with BlockReplacedError,
+ * Reads internal transactions page by page, and awaits `nextTurn` between pages. Rejects with BlockReplacedError,
  * or with RpcError if the query is too large.
  */
 async function readPages(

@@ -21,7 +21,7 @@ import {
 export const MAX_PAGE_TRANSACTIONS = 500;
 
 /**
- * Maximum number of reads of the index for one call. Each is bounded, and has a turn of the client. A page needs
+ * Maximum number of reads of the index for one call. Each is bounded, and awaits `nextTurn` first. A page needs
  * more than one only if its transactions have many frames of the address, or if a filter skips many frames.
  */
 export const MAX_READS_PER_CALL = 100;
@@ -42,15 +42,21 @@ interface TransactionsQuery {
   readonly pageSize: number;
 }
 
+interface PagedIndex {
+  readonly store: Pick<TraceReader, 'frames'>;
+  readonly nextTurn?: NextTurn | undefined;
+}
+
+interface SearchedIndex extends PagedIndex {
+  readonly store: Pick<TraceReader, 'frames' | 'block'>;
+}
+
 /**
  * Finds at least `pageSize` transactions in which the address is the sender or the recipient of a frame. Throws
  * RpcError if a searched block is missing or unavailable, and BlockReplacedError.
  */
 export async function findTransactions(
-  {
-    store,
-    nextTurn,
-  }: { readonly store: Pick<TraceReader, 'frames' | 'block'>; readonly nextTurn?: NextTurn | undefined },
+  { store, nextTurn }: SearchedIndex,
   { address, range, order, pageSize }: TransactionsQuery,
 ): Promise<TransactionsPage> {
   const found: HistoryTransaction[] = [];
@@ -74,18 +80,12 @@ export async function findTransactions(
   return checked(store, found, true);
 }
 
-interface PagesReader<T> {
-  readonly store: Pick<TraceReader, 'frames'>;
-  readonly nextTurn: NextTurn | undefined;
-  readonly decode: DecodeFrame<T>;
-}
-
 /**
  * Yields the pages of frames of a query until the last one. The first page has `limit` frames, later ones more.
  * Throws RpcError if there are too many pages.
  */
 export async function* framePages<T>(
-  { store, nextTurn = afterPolling, decode }: PagesReader<T>,
+  { store, nextTurn = afterPolling, decode }: PagedIndex & { readonly decode: DecodeFrame<T> },
   query: Omit<FramesQuery, 'limit' | 'skip' | 'cursor'>,
   limit: number,
 ): AsyncGenerator<FramesPage<T>> {

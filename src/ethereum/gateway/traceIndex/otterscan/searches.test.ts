@@ -100,7 +100,7 @@ describe('the transactions of an address', () => {
     };
     const nextTurn = async () => void turns++;
     await expect(findTransactions({ store, nextTurn }, asked)).rejects.toThrow('more than 500 transactions');
-    // Each read but the first waits for a turn of the client.
+    // Before each read but the first.
     expect(turns).toBe(reads - 1);
     expect(turns).toBeGreaterThan(1);
   });

@@ -42,7 +42,7 @@ test('transactionTrace finds a frame of a transaction with 20,000 frames by bina
   }
 });
 
-test('long reads continue only in the turns that their caller has', async () => {
+test('long reads continue only when `nextTurn` of their caller resolves', async () => {
   const { open, remove } = await lmdbTraces({ workPerTurn: 40 });
   const store = await open();
   const { header, traces } = blockOfTrees(new Random(22), 9, [randomTree(new Random(23), 600, 300)]);

@@ -17,12 +17,12 @@ import { MAX_EXECUTION_GAS, NEW_ACCOUNT_GAS } from './stateGas.ts';
 /** Gas for the first write of an account by an authorization, as in go-ethereum 1.17.8. */
 const ACCOUNT_WRITE_GAS = 9_000n;
 /** More gas than an authorization or a recipient costs: a write, a new account and its delegation. */
-const MOST_CHARGE = 250_000n;
+const MAX_CHARGE_GAS = 250_000n;
 /** A recipient without charges, and the gas that it uses for empty input. */
 const IDENTITY = { address: '0x0000000000000000000000000000000000000004' as Address, gas: 15n };
 const NO_DATA = '0x' as Data; // zero bytes
 /** An address without code for precompiled contracts that calls must not run. */
-const UNUSED = '0xffffffffffffffffffffffffffffffffffffffff';
+const UNUSED_ADDRESS = '0xffffffffffffffffffffffffffffffffffffffff';
 
 /** A transaction whose runtime charges are unknown. */
 export interface HiddenCharges {
@@ -79,7 +79,7 @@ export function chargeCalls(
   const call = (to: Address | null, value: BlockTransaction['value'], count: number) => {
     const members = { from, to, value, authorizations: authorizations.slice(0, count) };
     const intrinsic = intrinsicGas({ ...sent, ...members, input: NO_DATA, accessListKeys: 0 }, fork);
-    const limit = intrinsic + MOST_CHARGE * BigInt(count + 1);
+    const limit = intrinsic + MAX_CHARGE_GAS * BigInt(count + 1);
     const transaction = {
       ...{ from, to, value, gas: `0x${limit.toString(16)}` },
       ...(accessList.length > 0 && {
@@ -92,7 +92,7 @@ export function chargeCalls(
   const toRecipient = (count: number): ChargeCall => ({
     ...call(to, value, count),
     ...(to !== null &&
-      precompiles.has(to) && { stateOverrides: { [to]: { movePrecompileToAddress: UNUSED } } }),
+      precompiles.has(to) && { stateOverrides: { [to]: { movePrecompileToAddress: UNUSED_ADDRESS } } }),
   });
   const toIdentity = (count: number): ChargeCall => {
     const plain = call(IDENTITY.address, ZERO, count);
