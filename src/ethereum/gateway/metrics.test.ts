@@ -42,7 +42,9 @@ it('an error is counted with its code, and codes that nodes invent share one ser
 it('compressed responses are counted apart from those for which no time was free', async () => {
   const registry = new Registry();
   const { compressed, busy } = new GatewayMetrics(registry).compressionResults();
-  for (const series of [compressed, busy, compressed]) series.inc();
+  for (const series of [compressed, busy]) series.inc();
+  await registry.metrics();
+  compressed.inc();
   const lines = (await registry.metrics()).split('\n');
   expect(
     lines.filter((line) => /result="(compressed|busy)"/.test(line)).map((line) => line.slice(-1)),

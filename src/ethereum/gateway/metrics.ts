@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
-import { type CounterSeries, counterSeries, gaugesOf } from '../../platform/metrics/index.ts';
+import { type CounterSeries, gaugesOf, SeriesCounter } from '../../platform/metrics/index.ts';
 import { RpcError } from '../jsonrpc/index.ts';
 import type { NodeError } from '../nodes/index.ts';
 import type { CompressionResult } from './http/compression/answerCompression.ts';
@@ -45,8 +45,8 @@ export class GatewayMetrics {
   readonly #registry: Registry;
   readonly #durations: Histogram<'network' | 'method'>;
   readonly #errors: Counter<'network' | 'method' | 'code'>;
-  readonly #cache: Counter<'network' | 'method' | 'result'>;
-  readonly #compression: Counter<'result'>;
+  readonly #cache: SeriesCounter<'network' | 'method' | 'result'>;
+  readonly #compression: SeriesCounter<'result'>;
   readonly #limits: Counter<'limit'>;
   readonly #nodeDurations: Histogram<'network' | 'node' | 'method'>;
   readonly #nodeFailures: Counter<'network' | 'node' | 'method' | 'reason'>;
@@ -73,13 +73,13 @@ export class GatewayMetrics {
       labelNames: ['network', 'method', 'code'],
       registers,
     });
-    this.#cache = new Counter({
+    this.#cache = new SeriesCounter({
       name: 'floodgate_gateway_cache_total',
       help: 'Relayed calls by source of their result: the cache (hit), a pending equal call (coalesced), a node (miss).',
       labelNames: ['network', 'method', 'result'],
       registers,
     });
-    this.#compression = new Counter({
+    this.#compression = new SeriesCounter({
       name: 'floodgate_gateway_compression_total',
       help: 'Responses above 1 KiB for clients that accept compression: compressed, or sent uncompressed because the server is busy (busy).',
       labelNames: ['result'],
@@ -157,14 +157,12 @@ export class GatewayMetrics {
     network: string,
     method: string,
   ): Readonly<Record<'hit' | 'miss' | 'coalesced', CounterSeries>> {
-    const counted = (result: string): CounterSeries =>
-      counterSeries(this.#cache, { network, method, result });
+    const counted = (result: string): CounterSeries => this.#cache.series({ network, method, result });
     return { hit: counted('hit'), miss: counted('miss'), coalesced: counted('coalesced') };
   }
 
   compressionResults(): Readonly<Record<CompressionResult, CounterSeries>> {
-    const counted = (result: CompressionResult): CounterSeries =>
-      counterSeries(this.#compression, { result });
+    const counted = (result: CompressionResult): CounterSeries => this.#compression.series({ result });
     return { compressed: counted('compressed'), busy: counted('busy') };
   }
 

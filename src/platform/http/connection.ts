@@ -1,7 +1,7 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { Counter, type Registry } from 'prom-client';
-import { type CounterSeries, counterSeries, gaugesOf } from '../metrics/index.ts';
+import type { Registry } from 'prom-client';
+import { type CounterSeries, gaugesOf, SeriesCounter } from '../metrics/index.ts';
 import { connectionEvent } from './connectionEvent.ts';
 import type { ConnectionUse, HeldConnection } from './connections/connectionTable.ts';
 import type { QueuedResponse, RequestSequencer } from './requestQueue.ts';
@@ -80,12 +80,12 @@ export const connectionOf = (socket: Socket): Connection | undefined => CONNECTI
 
 /** Counts the open connections of all HTTP servers of a process, and their responses by status. */
 export class Connections {
-  readonly #answers: Counter<'status'>;
+  readonly #answers: SeriesCounter<'status'>;
   readonly #series = new Map<number, CounterSeries>();
   #open = 0;
 
   constructor(metrics: Registry) {
-    this.#answers = new Counter({
+    this.#answers = new SeriesCounter({
       name: 'floodgate_http_responses_total',
       help: 'HTTP answers, by status.',
       labelNames: ['status'],
@@ -109,7 +109,7 @@ export class Connections {
   #countAnswer(status: number): void {
     let series = this.#series.get(status);
     if (series === undefined) {
-      series = counterSeries(this.#answers, { status: String(status) });
+      series = this.#answers.series({ status: String(status) });
       this.#series.set(status, series);
     }
     series.inc();

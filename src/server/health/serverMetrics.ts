@@ -1,6 +1,6 @@
 /** Metrics of the server. Labels are fixed words, operation ids and status codes, so their number is bounded. */
 import { Counter, Gauge, type Registry } from 'prom-client';
-import { type CounterSeries, counterSeries, gaugesOf } from '../../platform/metrics/index.ts';
+import { type CounterSeries, gaugesOf, SeriesCounter } from '../../platform/metrics/index.ts';
 import type { RulesStorage } from '../../rules/index.ts';
 import { VERSION } from '../version.ts';
 
@@ -72,7 +72,7 @@ export function registerRulesStoreMetrics(
 
 /** Returns a function that counts responses of the rules API by operation and status. */
 export function countRulesRequests(registry: Registry): (operation: string, status: number) => void {
-  const counter = new Counter({
+  const counter = new SeriesCounter({
     name: 'floodgate_rules_requests_total',
     help: 'Requests to the rules API, by operation (as the OpenAPI document names it) and status.',
     labelNames: ['operation', 'status'],
@@ -83,7 +83,7 @@ export function countRulesRequests(registry: Registry): (operation: string, stat
     const key = `${operation} ${status}`;
     let series = known.get(key);
     if (series === undefined) {
-      series = counterSeries(counter, { operation, status: String(status) });
+      series = counter.series({ operation, status: String(status) });
       known.set(key, series);
     }
     series.inc();

@@ -1,5 +1,5 @@
-import { Counter, type Registry } from 'prom-client';
-import { type CounterSeries, counterSeries } from '../../../platform/metrics/index.ts';
+import type { Registry } from 'prom-client';
+import { type CounterSeries, SeriesCounter } from '../../../platform/metrics/index.ts';
 
 /** Maximum number of API keys with their own metric series. The calls of all further keys are counted as `other`. */
 const MAX_COUNTED = 1_000;
@@ -10,13 +10,13 @@ export type CallsOfKey = Readonly<Record<'admitted' | 'limited' | 'forbidden', C
 
 /** Counts the calls of each API key. The label is the id of the key, which is not secret. */
 export class KeyCalls {
-  readonly #counter: Counter<'key' | 'outcome'>;
+  readonly #counter: SeriesCounter<'key' | 'outcome'>;
   readonly #keys = new Map<string, CallsOfKey>();
   /** Called with the id of the API key for each request that has a key. */
   used: (id: string) => void = () => undefined;
 
   constructor(registry: Registry) {
-    this.#counter = new Counter({
+    this.#counter = new SeriesCounter({
       name: 'floodgate_gateway_key_calls_total',
       help: 'Calls with an API key, by key id and outcome.',
       labelNames: ['key', 'outcome'],
@@ -29,7 +29,7 @@ export class KeyCalls {
     const key = this.#keys.has(id) || this.#keys.size < MAX_COUNTED ? id : OTHER;
     const known = this.#keys.get(key);
     if (known !== undefined) return known;
-    const series = (outcome: string): CounterSeries => counterSeries(this.#counter, { key, outcome });
+    const series = (outcome: string): CounterSeries => this.#counter.series({ key, outcome });
     const made: CallsOfKey = {
       admitted: series('admitted'),
       limited: series('limited'),
