@@ -122,9 +122,7 @@ function readTransaction({ services, call, context }: Parts, found: HistoryTrans
 
 function checked({ store }: IndexServices, found: HistoryTransaction, read: Read): MaybePromise<Read> {
   const { transactionHash, blockHash, blockNumber } = found;
-  const shown = `"blockHash":"${blockHash}"`;
-  const isOfBlock = (result: Buffer): boolean => result.includes(shown) || blockHashIn(result) === blockHash;
-  if (isOfBlock(read.tx) && isOfBlock(read.receipt)) return read;
+  if (blockOf(read.tx) === blockHash && blockOf(read.receipt) === blockHash) return read;
   return checkSameBlock(store, found).then(() => {
     throw new RpcError(
       'resourceNotFound',
@@ -134,10 +132,18 @@ function checked({ store }: IndexServices, found: HistoryTransaction, read: Read
   });
 }
 
-/** Returns the block hash in a transaction or receipt, for results with spaces or upper-case digits. */
-function blockHashIn(result: Buffer): string {
-  const { blockHash } = (JSON.parse(result.toString()) ?? {}) as { readonly blockHash?: unknown };
-  return String(blockHash).toLowerCase();
+/** Block hashes of transactions and receipts. A cached result is the same object in each call. */
+const blockHashes = new WeakMap<Buffer, string>();
+
+/** Returns the block hash in a transaction or receipt. */
+function blockOf(result: Buffer): string {
+  let known = blockHashes.get(result);
+  if (known === undefined) {
+    const { blockHash } = (JSON.parse(result.toString()) ?? {}) as { readonly blockHash?: unknown };
+    known = String(blockHash).toLowerCase();
+    blockHashes.set(result, known);
+  }
+  return known;
 }
 
 const tooLarge = (limit: number): RpcError =>
