@@ -28,10 +28,12 @@ function handler(): CallHandler & { readonly sent: number } {
   };
 }
 
-async function ask(known: CallHandler, body: unknown) {
-  const answer = await handleBody(Buffer.from(JSON.stringify(body)), known);
-  const text = Buffer.concat(answer.parts.map((part) => Buffer.from(part as string))); // Buffer.from accepts bytes as well
-  return { ...answer, json: JSON.parse(text.toString()) };
+const ask = (known: CallHandler, body: unknown) => askText(known, JSON.stringify(body));
+
+async function askText(known: CallHandler, text: string) {
+  const answer = await handleBody(Buffer.from(text), known);
+  const bytes = Buffer.concat(answer.parts.map((part) => Buffer.from(part as string))); // Buffer.from accepts bytes as well
+  return { ...answer, json: JSON.parse(bytes.toString()) };
 }
 
 const call = (method: string, id: number) => ({ jsonrpc: '2.0', id, method });
@@ -56,6 +58,23 @@ describe('handleBody', () => {
       -32005,
     ]);
     expect(known.sent).toBe(1);
+  });
+
+  it('rejects a body with too many values before it is parsed', async () => {
+    const params = (count: number): string =>
+      JSON.stringify({ ...call('any', 1), params: [Array(count).fill(1)] });
+    expect((await askText(handler(), params(29_990))).json).toMatchObject({ id: 1, result: '0x1' });
+    // Two of them are not JSON.
+    for (const text of [
+      params(30_001),
+      '['.repeat(30_001),
+      '{"a":'.repeat(30_001),
+      `[${'[],'.repeat(600_000)}[]]`,
+    ])
+      expect((await askText(handler(), text)).json).toMatchObject({
+        id: null,
+        error: { code: -32005, data: { limit: 30_000 } },
+      });
   });
 
   it('runs each call of a batch in a turn', async () => {
