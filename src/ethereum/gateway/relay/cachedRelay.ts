@@ -77,9 +77,9 @@ export class CachedRelay {
 
   #senders(raw: string): TransactionSenders {
     const { pool, shareAccepted } = this.#network;
-    const accepted = async (hash: string, node: UpstreamNode): Promise<void> => {
+    const accepted = async (hashOf: () => string, node: UpstreamNode): Promise<void> => {
       if (pool.isSingle) return;
-      await shareAccepted({ hash, sender: senderOf(raw), node: pool.nodes.indexOf(node) });
+      await shareAccepted({ hash: hashOf(), sender: senderOf(raw), node: pool.nodes.indexOf(node) });
     };
     return { send: this.#sender, lookUp: this.#lookUp, accepted };
   }

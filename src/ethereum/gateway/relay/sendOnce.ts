@@ -11,7 +11,7 @@ export interface TransactionSenders {
   /** Sends `eth_getTransactionByHash`. */
   readonly lookUp: UpstreamSender;
   /** Called if a node has accepted the transaction. The result is returned after the promise has resolved. */
-  readonly accepted: (hash: string, node: UpstreamNode) => Promise<void>;
+  readonly accepted: (hashOf: () => string, node: UpstreamNode) => Promise<void>;
 }
 
 /** Sends a transaction to a node. After a lost connection, it is not sent again: the node may have accepted it. */
@@ -20,37 +20,37 @@ export async function sendOnce(
   params: readonly unknown[],
   context: CallContext,
 ): Promise<Result> {
+  // Called only for transactions that a node knows, or may know: hashing 1 MB takes 30 ms.
+  const hashOf = (): string => sentTransactionHash(String(params[0]));
   try {
     const { client, span } = context;
     const sent = await senders.send.send({ params, policy: 'never', mayStream: false, client, span });
     context.node = sent.node.name;
     if ('stream' in sent) throw new Error('a node returned an unexpected stream');
     const { response } = sent;
-    const hash = sentTransactionHash(String(params[0]));
     // The node already has the transaction, perhaps from another node. For the client, this is a success.
     const isKnownAlready =
-      response.kind === 'error' && (await isKnown(response.message, hash, senders.lookUp));
-    if (response.kind === 'result' || isKnownAlready) await senders.accepted(hash, sent.node);
-    return isKnownAlready ? Buffer.from(JSON.stringify(hash)) : resultBytes(response);
+      response.kind === 'error' && (await isKnown(response.message, hashOf, senders.lookUp));
+    if (response.kind === 'result' || isKnownAlready) await senders.accepted(hashOf, sent.node);
+    return isKnownAlready ? Buffer.from(JSON.stringify(hashOf())) : resultBytes(response);
   } catch (error) {
     if (!(error instanceof NoResponseError) || error.cause === undefined || neverSent(error.cause))
       throw error;
     // The node may have accepted the transaction. The client must check this before it sends another transaction.
-    const transactionHash = sentTransactionHash(String(params[0]));
     throw new RpcError(
       'resourceUnavailable',
       'the connection to the node failed after the transaction was sent; the node may have accepted it: look up its hash before sending another',
-      { transactionHash },
+      { transactionHash: hashOf() },
     );
   }
 }
 
 /** Returns whether a node rejected a transaction because it has it already, in its pool or in a block. */
-async function isKnown(message: string, hash: string, lookUp: UpstreamSender): Promise<boolean> {
+async function isKnown(message: string, hashOf: () => string, lookUp: UpstreamSender): Promise<boolean> {
   if (isAlreadyKnown(message)) return true;
   if (!isNonceUsed(message)) return false;
   const found = await lookUp
-    .send({ params: [hash], policy: 'never', mayStream: false })
+    .send({ params: [hashOf()], policy: 'never', mayStream: false })
     .catch(() => undefined);
   return found !== undefined && 'response' in found && isTransaction(found.response);
 }

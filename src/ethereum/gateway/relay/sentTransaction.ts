@@ -3,8 +3,13 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { RLP, type RLPInput } from 'micro-eth-signer/core/rlp.js';
 
 const BLOB_TYPE = 0x03;
-/** Smallest first byte of a legacy transaction, which is an RLP list. Other transactions begin with their type. */
-const LEGACY_PREFIX = 0xc0;
+/**
+ * First bytes of RLP lists: `SHORT_LIST` plus the length up to `LONGEST_SHORT_LIST`, above it the number of bytes of
+ * the length. A legacy transaction is a list; other transactions begin with their type.
+ */
+const [SHORT_LIST, LONGEST_SHORT_LIST] = [0xc0, 0xf7];
+/** Bytes of a length that readUIntBE accepts. */
+const MAX_LENGTH_BYTES = 6;
 
 /**
  * Error messages of nodes that already have the same transaction: geth, erigon and reth; older geth and besu;
@@ -30,7 +35,7 @@ export function sentTransactionHash(raw: string): string {
 export function senderOf(raw: string): string | undefined {
   try {
     const bytes = withoutBlobs(Buffer.from(raw.slice(2), 'hex'));
-    const isTyped = (bytes[0] ?? 0) < LEGACY_PREFIX;
+    const isTyped = (bytes[0] ?? 0) < SHORT_LIST;
     const fields = RLP.decode(isTyped ? bytes.subarray(1) : bytes) as readonly RLPInput[]; // a list, otherwise the next lines throw
     const [v, r, s] = fields.slice(-3).map((field) => Buffer.from(field as Uint8Array)) as [
       Buffer,
@@ -62,13 +67,22 @@ function quantityBytes(value: number): Uint8Array {
   return Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, 'hex');
 }
 
-function withoutBlobs(bytes: Buffer): Uint8Array {
+/** Returns a transaction without its blobs, which a list after its type contains as further items. */
+function withoutBlobs(bytes: Buffer): Buffer {
   if (bytes[0] !== BLOB_TYPE) return bytes;
-  try {
-    const [transaction] = [RLP.decode(bytes.subarray(1))].flat();
-    if (Array.isArray(transaction)) return Buffer.concat([bytes.subarray(0, 1), RLP.encode(transaction)]);
-  } catch {
-    // The bytes are not a valid transaction, so the node returns an error.
-  }
-  return bytes;
+  const outer = listAt(bytes, 1);
+  const transaction = outer && listAt(bytes, outer.payload);
+  if (outer === undefined || transaction === undefined) return bytes;
+  return Buffer.concat([bytes.subarray(0, 1), bytes.subarray(outer.payload, transaction.end)]);
+}
+
+/** Returns the offsets of the payload and of the end of the RLP list at `at`. Undefined if there is no list. */
+function listAt(bytes: Buffer, at: number): { readonly payload: number; readonly end: number } | undefined {
+  const prefix = bytes[at] ?? 0;
+  if (prefix < SHORT_LIST) return undefined;
+  const lengthBytes = Math.max(0, prefix - LONGEST_SHORT_LIST);
+  const payload = at + 1 + lengthBytes;
+  if (lengthBytes > MAX_LENGTH_BYTES || payload > bytes.length) return undefined;
+  const length = lengthBytes === 0 ? prefix - SHORT_LIST : bytes.readUIntBE(at + 1, lengthBytes);
+  return payload + length > bytes.length ? undefined : { payload, end: payload + length };
 }
