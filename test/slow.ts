@@ -67,6 +67,7 @@ const SLOW_FILES: Readonly<Record<string, readonly string[]>> = {
     'basicAuthentication',
     'concurrentReader',
     'doctorAndExport',
+    'exactGas',
     'exportMemory',
     'fillIndex',
     'importFiles',

@@ -37,13 +37,13 @@ const [, warm, cold] = SENDERS;
 const [first, second, third, fourth] = ACCOUNTS as readonly [Account, Account, Account, Account];
 const authorizing = (account: Account) => ({
   ...{ from, type: 'eip7702' as const, gas: 300_000 },
-  delegation: { account, code: fresh(9) },
+  delegations: [{ account, code: fresh(9) }],
 });
 /** Delegations to accounts without code. */
 const DELEGATIONS: readonly Transaction[] = [
   { account: warm, code: precompile(4) },
   { account: cold, code: fresh(9) },
-].map((delegation) => ({ about: 'a delegation', from, to: from.address, type: 'eip7702', delegation }));
+].map((one) => ({ about: 'a delegation', from, to: from.address, type: 'eip7702', delegations: [one] }));
 
 /** Transactions that run no code, or fail before they do, with the gas of their root frames. */
 const WITHOUT_STEPS: readonly (Transaction & { readonly rootGas: number })[] = [
@@ -101,7 +101,7 @@ const IN_ONE_BLOCK: typeof WITHOUT_STEPS = [
   {
     ...{ about: 'an authorization', ...authorizing(second), to: from.address },
     rootGas: 288_000 - AUTHORIZATION - WRITE,
-    ...{ delegation: { account: second, code: fresh(10) } },
+    ...{ delegations: [{ account: second, code: fresh(10) }] },
   },
   {
     ...{ about: 'data at the floor, for a delegation of the same block', from, to: second.address },
@@ -113,7 +113,7 @@ const WITH_STEPS: readonly Transaction[] = [
   {
     ...{ about: 'a delegation', from, to: DELEGATOR.address, type: 'eip7702' },
     ...{
-      delegation: { account: DELEGATOR, code: ACTORS[0] },
+      delegations: [{ account: DELEGATOR, code: ACTORS[0] }],
       data: program({ kind: 'return', data: '0x01' as Data }),
     },
   },

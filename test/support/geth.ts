@@ -45,7 +45,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-interface GethOptions {
+export interface GethOptions {
   /** Fork of all blocks. Default: `osaka`, as in anvil. */
   readonly fork?: 'osaka' | 'amsterdam';
   /** Code of accounts of the genesis block, by address. */
@@ -61,7 +61,9 @@ export async function startGeth(binary: string, options: GethOptions = {}): Prom
   const remove = () => rm(folder, { recursive: true, force: true });
   try {
     const genesis = join(folder, 'genesis.json');
-    await writeFile(genesis, JSON.stringify(await genesisOf(binary, options)));
+    const { alloc, ...members } = await genesisOf(options);
+    const contracts = options.fork === 'amsterdam' ? await systemContracts(binary) : {};
+    await writeFile(genesis, JSON.stringify({ ...members, alloc: { ...contracts, ...alloc } }));
     await promisify(execFile)(binary, ['init', ...STATE, '--datadir', folder, genesis]);
     const geth = await startProcess({ name: 'geth', file: binary, args: flags(folder), ready: LISTENING });
     return { url: `http://${geth.match}`, stop: () => geth.stop().then(remove) };
@@ -73,9 +75,10 @@ export async function startGeth(binary: string, options: GethOptions = {}): Prom
 
 /**
  * geth's own developer genesis enables future forks with gas costs that differ from anvil's. This genesis stops at
- * Osaka, and contains the system contracts that each block calls (EIP-4788, 2935, 7002 and 7251).
+ * Osaka, and contains the system contracts that each block calls (EIP-4788, 2935, 7002 and 7251), but not those of
+ * Amsterdam.
  */
-async function genesisOf(binary: string, { fork, code = new Map() }: GethOptions): Promise<object> {
+export async function genesisOf({ fork, code = new Map() }: GethOptions) {
   const genesis = JSON.parse(await readFile(new URL('gethGenesis.json', import.meta.url), 'utf8'));
   const accounts = ACCOUNTS.map(({ address }) => [address.slice(2), { balance: BALANCE }]);
   const contracts = [...code].map(([address, code]) => [
@@ -85,10 +88,13 @@ async function genesisOf(binary: string, { fork, code = new Map() }: GethOptions
   const alloc = { ...genesis.alloc, ...Object.fromEntries([...accounts, ...contracts]) };
   if (fork !== 'amsterdam') return { ...genesis, alloc };
   const blobSchedule = { ...genesis.config.blobSchedule, amsterdam: genesis.config.blobSchedule.osaka };
-  const config = { ...genesis.config, blobSchedule, amsterdamTime: 0 };
-  // geth's own developer genesis has the system contracts of Amsterdam (EIP-8282).
+  return { ...genesis, config: { ...genesis.config, blobSchedule, amsterdamTime: 0 }, alloc };
+}
+
+/** Returns the system contracts of geth's own developer genesis, which has those of Amsterdam (EIP-8282). */
+async function systemContracts(binary: string): Promise<object> {
   const { stdout } = await promisify(execFile)(binary, ['--dev', 'dumpgenesis']);
-  return { ...genesis, config, alloc: { ...JSON.parse(stdout).alloc, ...alloc } };
+  return JSON.parse(stdout).alloc;
 }
 
 /** Resolves when a transaction is in a block. */

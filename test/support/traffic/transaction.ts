@@ -21,8 +21,16 @@ export interface Transaction {
   readonly gas?: number;
   /** Announced addresses and storage keys (not for `legacy`). */
   readonly accessList?: readonly { readonly address: Address; readonly storageKeys: readonly string[] }[];
-  /** For `eip7702`: sets the code of this account to a delegation to that contract. */
-  readonly delegation?: { readonly account: Account; readonly code: Address };
+  /** Authorizations of an `eip7702` transaction. */
+  readonly delegations?: readonly Delegation[];
+}
+
+/** Sets the code of an account to a delegation to a contract. */
+export interface Delegation {
+  readonly account: Account;
+  readonly code: Address;
+  /** Nonce for an authorization that is not valid. Default: the next nonce of the account. */
+  readonly wrongNonce?: bigint;
 }
 
 /** Enough for every shape except the deepest; thirty of them fit into a block. */
@@ -75,11 +83,11 @@ export function sign(transaction: Transaction, chainId: number, nonces: Nonces):
   return prepared().signBy(from.key, false).toHex() as Data; // hex of the signed bytes
 }
 
-function authorizations({ delegation }: Transaction, chainId: number, nonces: Nonces) {
-  if (!delegation) return [];
-  const { account, code } = delegation;
-  const nonce = take(nonces, account.address);
-  return [authorization.sign({ chainId: BigInt(chainId), address: code, nonce }, account.key, false)];
+function authorizations({ delegations = [] }: Transaction, chainId: number, nonces: Nonces) {
+  return delegations.map(({ account, code, wrongNonce }) => {
+    const nonce = wrongNonce ?? take(nonces, account.address);
+    return authorization.sign({ chainId: BigInt(chainId), address: code, nonce }, account.key, false);
+  });
 }
 
 function take(nonces: Nonces, address: Address): bigint {

@@ -18,7 +18,7 @@ export const refunds: readonly Transaction[] = [
   plain('an account takes on the code of a contract', {
     type: 'eip7702',
     to: DELEGATOR.address,
-    delegation: { account: DELEGATOR, code: BERT },
+    delegations: [{ account: DELEGATOR, code: BERT }],
     data: program({ kind: 'call', target: ANNA, value: 1n }),
   }),
   anna('a call to an account that took on code', {
