@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { NodeClient, NodeTraces } from '../../src/ethereum/nodes/index.ts';
 import type { Address, Data, Trace } from '../../src/ethereum/traces/index.ts';
+import { startInterceptedNode } from '../gateway/support/interceptedNode.ts';
+import { floodgate as run } from '../rules/support/command.ts';
 import { ACCOUNTS, connect, type Node } from '../support/anvil.ts';
 import { type Geth, gethBinary, mined, NO_GETH, startGeth } from '../support/geth.ts';
 import { sizeInSearch } from '../support/search.ts';
@@ -144,6 +146,7 @@ describe.skipIf(binary === undefined)(`geth since Amsterdam${binary ? '' : ` (${
   let geth: Geth;
   let node: Node;
   let client: NodeClient;
+  let head = 0;
   const hashes = new Map<string, Transaction>();
   const roots = new Map<string, Trace & { readonly type: 'call' | 'create' }>();
 
@@ -169,7 +172,7 @@ describe.skipIf(binary === undefined)(`geth since Amsterdam${binary ? '' : ` (${
       }
     }
     const source = new NodeTraces(client);
-    const head = Number(await node.call('eth_blockNumber'));
+    head = Number(await node.call('eth_blockNumber'));
     for (let number = 1; number <= head; number++)
       for (const trace of (await source.block(number))?.traces ?? [])
         if ((trace.type === 'call' || trace.type === 'create') && trace.traceAddress.length === 0)
@@ -208,6 +211,57 @@ describe.skipIf(binary === undefined)(`geth since Amsterdam${binary ? '' : ` (${
       if (isPlain) exact++;
     }
     expect(exact).toBeGreaterThan(2);
+  });
+
+  describe.each([
+    {
+      refused: 'debug_traceCall',
+      doctor: 'gas of root frames of some transactions with authorizations or much data since Amsterdam',
+    },
+    { refused: '"limit":1', doctor: 'gas and gasUsed of root frames since Amsterdam' },
+  ])('of which a proxy refuses $refused', ({ refused, doctor }) => {
+    let proxy: Awaited<ReturnType<typeof startInterceptedNode>>;
+    beforeAll(async () => {
+      proxy = await startInterceptedNode(geth.url);
+      proxy.intercept = ({ body }, answer) => {
+        if (!body.includes(refused)) return answer();
+        const error = { code: -32_601, message: 'the method is not allowed' };
+        const refuse = ({ id }: { id: number }): object => ({ jsonrpc: '2.0', id, error });
+        const request = JSON.parse(body);
+        return JSON.stringify(Array.isArray(request) ? request.map(refuse) : refuse(request));
+      };
+    });
+    afterAll(() => proxy.stop());
+
+    test('counts all transactions whose root frames have inexact gas', async () => {
+      const client = new NodeClient(proxy.url);
+      let counted = 0;
+      const source = new NodeTraces(client, {
+        onInexactGas(transactions) {
+          counted += transactions;
+        },
+      });
+      let wrong = 0;
+      for (let number = 1; number <= head; number++)
+        for (const trace of (await source.block(number))?.traces ?? []) {
+          const exact = roots.get(trace.transactionHash ?? '');
+          if (trace.traceAddress.length > 0 || trace.type === 'reward' || !('gas' in trace.action)) continue;
+          if (trace.action.gas !== exact?.action.gas) wrong++;
+        }
+      await client.close();
+      expect(wrong).toBeGreaterThan(0);
+      expect(counted).toBeGreaterThanOrEqual(wrong);
+    });
+
+    test('is named by doctor', async () => {
+      const { stdout } = await run(['doctor', '--upstream', proxy.url]);
+      expect(stdout).toContain(`Not exact: ${doctor}, because the node refuses`);
+    });
+  });
+
+  test('has no other inaccuracy that doctor names', async () => {
+    const { stdout } = await run(['doctor', '--upstream', geth.url]);
+    expect(stdout.match(/Not exact/g)).toHaveLength(1);
   });
 
   const hashOf = (sent: Transaction): string =>

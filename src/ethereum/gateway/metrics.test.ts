@@ -13,6 +13,7 @@ it('the metrics of the gateway count each event of a node in its own series', as
   metrics.invalidResponse(call);
   metrics.disagreed(call);
   metrics.hedged('n', 'eth_call');
+  metrics.inexactGas({ network: 'n', node: 'a' }, 2);
   metrics.headWentBack('n');
   const lines = (await registry.metrics()).split('\n');
   const ofCall = 'network="n",node="a",method="eth_call"';
@@ -23,6 +24,7 @@ it('the metrics of the gateway count each event of a node in its own series', as
     'floodgate_upstream_hedges_total{network="n",method="eth_call"} 1',
     `floodgate_upstream_invalid_responses_total{${ofCall}} 1`,
     `floodgate_upstream_disagreements_total{${ofCall}} 1`,
+    'floodgate_upstream_inexact_gas_total{network="n",node="a"} 2',
     'floodgate_upstream_head_regressions_total{network="n"} 1',
   ]);
 });

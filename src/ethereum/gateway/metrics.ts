@@ -53,6 +53,7 @@ export class GatewayMetrics {
   readonly #hedges: Counter<'network' | 'method'>;
   readonly #invalidResponses: Counter<'network' | 'node' | 'method'>;
   readonly #disagreements: Counter<'network' | 'node' | 'method'>;
+  readonly #inexactGas: Counter<'network' | 'node'>;
   readonly #headsBack: Counter<'network'>;
 
   constructor(registry: Registry) {
@@ -123,6 +124,12 @@ export class GatewayMetrics {
       labelNames: ['network', 'node', 'method'],
       registers,
     });
+    this.#inexactGas = new Counter({
+      name: 'floodgate_upstream_inexact_gas_total',
+      help: 'Transactions whose root frame may have inexact gas, because the node refuses a call, or the block needs too many.',
+      labelNames: ['network', 'node'],
+      registers,
+    });
     this.#headsBack = new Counter({
       name: 'floodgate_upstream_head_regressions_total',
       help: 'Number of times that the combined head of all nodes moved back.',
@@ -188,6 +195,10 @@ export class GatewayMetrics {
 
   hedged(network: string, method: string): void {
     this.#hedges.inc({ network, method });
+  }
+
+  inexactGas(labels: Record<'network' | 'node', string>, transactions: number): void {
+    this.#inexactGas.inc(labels, transactions);
   }
 
   headWentBack(network: string): void {

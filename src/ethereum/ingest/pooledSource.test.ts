@@ -199,6 +199,7 @@ describe('PooledSource', () => {
       hedged: () => undefined,
       healthChanged: () => undefined,
       traceMethodFound: () => undefined,
+      inexactGas: () => undefined,
       headWentBack: () => undefined,
     };
     // Nodes are polled only when a test does it.

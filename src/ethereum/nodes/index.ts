@@ -59,6 +59,7 @@ export type { PoolObserver } from './pool/poolObserver.ts';
 export type { NodeRemoval, PoolState } from './pool/poolState.ts';
 export { TRACE_SLOTS, UpstreamNode } from './pool/upstreamNode.ts';
 export { NodeTraces } from './tracing/nodeTraces.ts';
+export { probeGasCalls } from './tracing/probeGasCalls.ts';
 export { probeTraceMethods } from './tracing/probeTraceMethods.ts';
 export { BlockTraceError } from './tracing/traceFailure.ts';
 export type {

@@ -56,7 +56,12 @@ async function workersOf(
       {
         observer: {
           ...{ answered: ignored, failed: ignored, sentInvalidResponse: ignored, hedged: ignored },
-          ...{ healthChanged: ignored, traceMethodFound: ignored, headWentBack: ignored },
+          ...{
+            healthChanged: ignored,
+            traceMethodFound: ignored,
+            inexactGas: ignored,
+            headWentBack: ignored,
+          },
         },
         budgetOf: (limits, place) =>
           new LeasedNodeBudget(limits, async (wanted) => {

@@ -107,6 +107,7 @@ describe('nodes with faults', () => {
           hedged: ignored,
           healthChanged: ignored,
           traceMethodFound: ignored,
+          inexactGas: ignored,
           headWentBack: ignored,
         },
         connect({ url }, budget) {

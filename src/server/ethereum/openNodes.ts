@@ -30,6 +30,7 @@ export async function openNodes(
     hedged: ignored,
     healthChanged: ignored,
     traceMethodFound: ignored,
+    inexactGas: ignored,
     headWentBack: ignored,
   };
   const pool = new NodePool(

@@ -1,5 +1,11 @@
 import { ASSUMED_FINAL_DEPTH } from '../../ethereum/ingest/index.ts';
-import { NodeClient, NodeError, NodeTraces, probeTraceMethods } from '../../ethereum/nodes/index.ts';
+import {
+  NodeClient,
+  NodeError,
+  NodeTraces,
+  probeGasCalls,
+  probeTraceMethods,
+} from '../../ethereum/nodes/index.ts';
 import type { ChainRules } from '../../ethereum/traces/convert/index.ts';
 
 /** Maximum number of blocks below the head that are tried if the node cannot trace its head. */
@@ -86,11 +92,20 @@ async function examine(client: NodeClient, traces: NodeTraces, lines: string[]):
   }
   lines.push(await traceDepth(traces, highest));
   lines.push(
-    traceMethod === 'trace_block'
-      ? 'Exact: all data of the node. docs/reference/nodes.md lists data that some clients omit'
-      : 'Not exact: gasUsed of a root frame, which is too low if gas was refunded or the gas floor of Prague applied, or if it paid for state since Amsterdam (docs/reference/geth-traces.md). Everything else is exact',
+    ...(traceMethod === 'trace_block'
+      ? ['Exact: all data of the node. docs/reference/nodes.md lists data that some clients omit']
+      : inexactLines(await probeGasCalls(client, latest, rules))),
   );
   return true;
+}
+
+/** Returns lines with what is not exact from a node that has only tracers. */
+function inexactLines(refused: readonly string[]): string[] {
+  return [
+    'Not exact: gasUsed of a root frame, which is too low if gas was refunded or the gas floor of Prague applied, or if it paid for state since Amsterdam',
+    ...refused.map((what) => `Not exact: ${what}`),
+    'Everything else is exact (docs/reference/geth-traces.md)',
+  ];
 }
 
 /** Returns lines with the rules of the chain and their inaccuracies. */

@@ -190,6 +190,7 @@ function observerOf(
     traceMethodFound(node, traceMethod, remarks) {
       log.info({ ...about(node), traceMethod, remarks }, 'upstream trace method detected');
     },
+    inexactGas: ({ name }, transactions) => metrics.inexactGas({ network, node: name }, transactions),
     headWentBack(from, to) {
       metrics.headWentBack(network);
       log.warn({ network, from: from.number, to: to.number }, 'head of the chain moved back');

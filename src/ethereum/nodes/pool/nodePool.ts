@@ -94,6 +94,7 @@ export class NodePool {
       const client = clientOf(nodeOptions, counted && (budgetOf?.(nodeOptions, i) ?? counted));
       const node: UpstreamNode = new UpstreamNode(`node-${i + 1}`, client, {
         onMethodFound: (method, remarks) => observer.traceMethodFound(node, method, remarks),
+        onInexactGas: (transactions) => observer.inexactGas(node, transactions),
         limits: traceLimits,
         traceSlots: traceSlotsOf?.(i),
       });

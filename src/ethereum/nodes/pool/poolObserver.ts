@@ -11,5 +11,7 @@ export interface PoolObserver {
   hedged(method: string): void;
   healthChanged(node: UpstreamNode, reason: string): void;
   traceMethodFound(node: UpstreamNode, method: TraceMethod, remarks: readonly string[]): void;
+  /** A block was traced, and the root frames of this number of transactions may have inexact `gas`. */
+  inexactGas(node: UpstreamNode, transactions: number): void;
   headWentBack(from: BlockRef, to: BlockRef): void;
 }

@@ -28,7 +28,7 @@ import { askChain, chainIdentity } from '../pool/nodeChain.ts';
 import { askBlockOfHash, askBlockRef, askHeads, type BlockRef, type NodeHeads } from '../pool/nodeHeads.ts';
 import { BlockReceipts } from './blockReceipts.ts';
 import { NodeRules } from './nodeRules.ts';
-import { REFUSED, traceRuntimeCharges } from './runtimeCharges.ts';
+import { isRefused, traceRuntimeCharges } from './runtimeCharges.ts';
 import { checkInPlace, type Tracer, traceByTracer, tracerOptions, tracerTimeout } from './traceByTracer.ts';
 import { BlockTraceError, traceFailureOf } from './traceFailure.ts';
 import { TraceMethodDetector, type TraceMethodFound } from './traceMethodDetector.ts';
@@ -36,6 +36,8 @@ import type { BlockFinder, TracedBlock, TraceProvider, TransactionFinder } from 
 
 export interface NodeTracesOptions {
   readonly onMethodFound?: TraceMethodFound | undefined;
+  /** Called with the number of a block's transactions whose root frames may have inexact `gas`, if there are any. */
+  readonly onInexactGas?: ((transactions: number) => void) | undefined;
   readonly limits?: Partial<TraceLimits> | undefined;
 }
 
@@ -52,9 +54,11 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
   readonly #limits: TraceLimits;
   readonly #rules: NodeRules;
   readonly #receipts: BlockReceipts | undefined;
+  readonly #onInexactGas: (transactions: number) => void;
 
   constructor(node: NodeClient, options: NodeTracesOptions = {}) {
-    const { onMethodFound = () => undefined, limits } = options;
+    const { onMethodFound = () => undefined, onInexactGas = () => undefined, limits } = options;
+    this.#onInexactGas = onInexactGas;
     this.#node = node;
     this.#rules = new NodeRules(node);
     this.#limits = { ...DEFAULT_TRACE_LIMITS, ...limits };
@@ -300,14 +304,18 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
    * Returns the first step of each transaction since Amsterdam, in which a transaction pays for state before its root
    * frame. Returns undefined if the rules of the block determine the gas of root frames, or if the node cannot log steps.
    */
-  async #firstSteps(node: NodeCalls, { number, timestamp, hash }: FullHeader): Promise<unknown> {
+  async #firstSteps(
+    node: NodeCalls,
+    { number, timestamp, hash, transactionHashes }: FullHeader,
+  ): Promise<unknown> {
     const { fork } = blockRulesAt(await this.#rules.withForks(), { number, timestamp });
     if (!isForkActive('amsterdam', fork)) return undefined;
     const tracing = { ...FIRST_STEP, timeout: tracerTimeout(this.#limits) };
     const place = { number: hex(number), hash };
     const response = await traceByTracer(node, place, { tracing, options: this.#large(number) });
-    const isRefused = 'error' in response && REFUSED.includes(response.error.code);
-    return isRefused ? undefined : resultOf('the step logger', response);
+    if (!isRefused(response)) return resultOf('the step logger', response);
+    this.#onInexactGas(transactionHashes.length);
+    return undefined;
   }
 
   /** Returns traces of calls that show the charges of transactions without code, if the block's fork has such charges. */
@@ -319,7 +327,10 @@ export class NodeTraces implements TraceProvider, TransactionFinder, BlockFinder
     const rules = await this.#rules.withForks();
     const full = { header, transactions: this.#checked(() => parseTransactions(block)), firstSteps };
     const hidden = this.#checked(() => hiddenCharges(full, rules));
-    return traceRuntimeCharges(node, full, { hidden, rules, timeout: tracerTimeout(this.#limits) });
+    const timeout = tracerTimeout(this.#limits);
+    const charges = await traceRuntimeCharges(node, full, { hidden, rules, timeout });
+    if (charges.hidden > 0) this.#onInexactGas(charges.hidden);
+    return charges.traces;
   }
 
   #byTransaction(node: NodeCalls, blockNumber: number, calls: readonly NodeCall[]): Promise<unknown[]> {
