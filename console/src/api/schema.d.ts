@@ -328,23 +328,6 @@ export interface components {
             /** @description Always null. */
             type?: string | null;
         };
-        ResultInfo: {
-            page: number;
-            per_page: number;
-            /** @description Number of items on this page. */
-            count: number;
-            /** @description Number of items on all pages. */
-            total_count: number;
-            total_pages: number;
-        };
-        Token: {
-            /** @description Identifies the token in the audit log. */
-            id: string;
-            /** @enum {string} */
-            status: "active";
-            /** Format: date-time */
-            expires_on?: string;
-        };
         CurrentToken: {
             /** @description Identifies the token in the audit log. */
             id: string;
@@ -358,15 +341,6 @@ export interface components {
             expires_on?: string;
             /** @description Account whose DNS this server protects, if the token is for it. */
             guarded_account?: string;
-        };
-        AnalyticsAnswer: {
-            /** @description See docs/reference/dns-attacks.md, section "What can be seen". */
-            result: Record<string, never>;
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
         };
         /** @description Rule in force; omitted if there is none. */
         AttackRule: {
@@ -814,22 +788,6 @@ export interface components {
             reason?: string;
             duration_ms: number;
         };
-        AlertsAnswer: {
-            result: components["schemas"]["Alerts"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
-        AlertTestAnswer: {
-            result: components["schemas"]["AlertTest"][];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
         NodeHealth: {
             node: string;
             host: string;
@@ -957,121 +915,6 @@ export interface components {
                 /** @description Active attacks. */
                 attacks: number;
             };
-        };
-        HealthAnswer: {
-            result: components["schemas"]["Health"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
-        HealthHistoryAnswer: {
-            result: components["schemas"]["HealthMinute"][];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
-        GuardStatusAnswer: {
-            result: components["schemas"]["GuardStatus"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
-        GuardRatesAnswer: {
-            result: components["schemas"]["GuardRates"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
-        GuardMinuteRatesAnswer: {
-            result: components["schemas"]["GuardMinuteRates"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
-        SampledQueriesAnswer: {
-            result: components["schemas"]["SampledQueries"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
-        WhatIfAnswer: {
-            result: components["schemas"]["WhatIf"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
-        CurrentTokenAnswer: {
-            result: components["schemas"]["CurrentToken"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
-        AttackListAnswer: {
-            result: components["schemas"]["AttackSummary"][];
-            result_info: components["schemas"]["ResultInfo"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
-        AttackAnswer: {
-            result: components["schemas"]["Attack"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
-        ZoneAssessmentListAnswer: {
-            result: components["schemas"]["ZoneAssessment"][];
-            result_info: components["schemas"]["ResultInfo"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
-        FleetAnswer: {
-            result: components["schemas"]["FleetInstance"][];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
-        RuleAnswer: {
-            result: components["schemas"]["Rule"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
-        RuleListAnswer: {
-            result: components["schemas"]["Rule"][];
-            result_info: components["schemas"]["ResultInfo"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
         };
         RuleChange: {
             /**
@@ -1233,40 +1076,6 @@ export interface components {
             /** @description Additional information about the result. */
             messages: components["schemas"]["Entry"][];
         };
-        AccessEntryAnswer: {
-            result: components["schemas"]["AccessEntry"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
-        AccessListAnswer: {
-            result: components["schemas"]["AccessEntry"][];
-            result_info: components["schemas"]["ResultInfo"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
-        ZonePolicyAnswer: {
-            result: components["schemas"]["ZonePolicy"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
-        ZonePolicyListAnswer: {
-            result: components["schemas"]["ZonePolicy"][];
-            result_info: components["schemas"]["ResultInfo"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
         ApiToken: {
             /** @description 32 hex digits. Identifies the token in the audit log; not secret. */
             id: string;
@@ -1304,45 +1113,6 @@ export interface components {
                 rejected: number;
             };
         };
-        CreatedApiToken: {
-            /** @description 32 hex digits. Identifies the token in the audit log; not secret. */
-            id: string;
-            /** @enum {string} */
-            status: "active" | "expired" | "revoked";
-            /** @description Purpose of the token. */
-            label: string;
-            all_accounts: boolean;
-            /** @description Empty if the token is for all accounts. */
-            accounts: string[];
-            permissions: ("dns_protection:read" | "dns_protection:write" | "dns_protection:audit" | "tokens:read" | "tokens:write" | "nodes:read" | "nodes:write" | "health:read" | "keys:read" | "keys:write")[];
-            /** Format: date-time */
-            created_on: string;
-            /** @description Id of a token, `configured:` and 16 hex digits for the server’s own token, or `cli:` and a user name. */
-            created_by?: string;
-            /**
-             * Format: date-time
-             * @description Expiry; omitted if the token never expires.
-             */
-            expires_on?: string;
-            /**
-             * Format: date-time
-             * @description Time of revocation.
-             */
-            revoked_on?: string;
-            /**
-             * Format: date-time
-             * @description Last use; omitted if there was none.
-             */
-            last_used_on?: string;
-            requests: {
-                /** @description Requests since the server started. */
-                count: number;
-                /** @description Requests that were rejected. */
-                rejected: number;
-            };
-            /** @description The secret token. It is returned only once. */
-            value: string;
-        };
         ApiTokenCreation: {
             /** @description Purpose of the token, 1 to 64 visible characters. */
             label?: string;
@@ -1358,31 +1128,6 @@ export interface components {
              */
             expires_on?: string;
         };
-        ApiTokenAnswer: {
-            result: components["schemas"]["ApiToken"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
-        ApiTokenListAnswer: {
-            result: components["schemas"]["ApiToken"][];
-            result_info: components["schemas"]["ResultInfo"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
-        CreatedApiTokenAnswer: {
-            result: components["schemas"]["CreatedApiToken"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
         Gateway: {
             networks: {
                 /** @description Name of the network, served at `/v1/NAME`. */
@@ -1392,32 +1137,6 @@ export interface components {
             }[];
             /** @description Whether requests need a key, which is the case once a key was created. */
             needs_key: boolean;
-        };
-        GatewayAnswer: {
-            result: components["schemas"]["Gateway"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
-        Names: {
-            /** @description ABIs by address of the contract, in lower case; `*` applies to all contracts. */
-            abis: {
-                [key: string]: Record<string, never>[];
-            };
-            /** @description Labels by address, in lower case. */
-            labels: {
-                [key: string]: string;
-            };
-        };
-        NamesAnswer: {
-            result: components["schemas"]["Names"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
         };
         GatewayKey: {
             /** @description 8 hex digits; not secret. */
@@ -1473,62 +1192,6 @@ export interface components {
                 forbidden: number;
             };
         };
-        CreatedGatewayKey: {
-            /** @description 8 hex digits; not secret. */
-            id: string;
-            /** @enum {string} */
-            status: "active" | "expired" | "revoked";
-            /** @description Name of the key, 1 to 64 visible characters. */
-            name: string;
-            /** @description Maximum calls per second. Default: unlimited. */
-            rate_per_second?: number;
-            /** @description Methods that the key may call. Default: all methods. */
-            methods?: string[];
-            /** @description Limits of calls with the key, higher or lower than `gateway.limits`. Default: `gateway.limits`. */
-            limits?: {
-                /** @description Maximum blocks of `trace_filter`. */
-                trace_filter_blocks?: number;
-                /** @description Maximum `count` of `trace_filter`. */
-                trace_filter_count?: number;
-                /** @description Maximum blocks of `eth_getLogs`. */
-                logs_blocks?: number;
-                /** @description Maximum blocks of `eth_feeHistory`. */
-                fee_history_blocks?: number;
-            };
-            /**
-             * Format: date-time
-             * @description Expiry. Default: never.
-             */
-            expires_on?: string;
-            /** Format: date-time */
-            created_on: string;
-            /** @description Id of a token, or `cli:` and a user name. */
-            created_by?: string;
-            /** @description Address of the client, or `local`. */
-            created_from?: string;
-            /**
-             * Format: date-time
-             * @description Time of revocation.
-             */
-            revoked_on?: string;
-            revoked_by?: string;
-            revoked_from?: string;
-            /**
-             * Format: date-time
-             * @description Last use; omitted if there was none.
-             */
-            last_used_on?: string;
-            calls: {
-                /** @description Calls since the server started. */
-                admitted: number;
-                /** @description Calls above a rate limit. */
-                limited: number;
-                /** @description Calls of methods that the key may not call. */
-                forbidden: number;
-            };
-            /** @description The secret key. It is returned only once. */
-            value: string;
-        };
         GatewayKeyCreation: {
             /** @description Name of the key, 1 to 64 visible characters. */
             name: string;
@@ -1552,54 +1215,6 @@ export interface components {
              * @description Expiry. Default: never.
              */
             expires_on?: string;
-        };
-        GatewayKeyAnswer: {
-            result: components["schemas"]["GatewayKey"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
-        GatewayKeyListAnswer: {
-            result: components["schemas"]["GatewayKey"][];
-            result_info: components["schemas"]["ResultInfo"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
-        CreatedGatewayKeyAnswer: {
-            result: components["schemas"]["CreatedGatewayKey"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
-        TokenAnswer: {
-            result: components["schemas"]["Token"];
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
-        DoneAnswer: {
-            /** @description Always true. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            /** @description Additional information about the result. */
-            messages: components["schemas"]["Entry"][];
-        };
-        ErrorAnswer: {
-            /** @description Always null. */
-            result: Record<string, never> | null;
-            /** @description Always false. */
-            success: boolean;
-            errors: components["schemas"]["Entry"][];
-            messages: components["schemas"]["Entry"][];
         };
     };
     responses: never;
