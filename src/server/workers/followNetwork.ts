@@ -73,13 +73,13 @@ export async function followNetwork(
   const { pool, cache } = network;
   const live = new Live(network, (areWanted) => primary.ask('wantChanges', { network: name, areWanted }));
   pool.onHead(() => live.headChanged());
-  const { maxAnswerBytes } = config.gateway;
   const refresh = (): void => index.refresh();
   const services = {
     network,
     filters: remoteFilters(name, primary),
     index: {
-      ...{ store: index.reader, finder: new PooledSource(pool), maxAnswerBytes },
+      ...{ store: index.reader, finder: new PooledSource(pool) },
+      maxAnswerBytes: config.gateway.maxAnswerBytes,
       indexer: fillerOf(name, pool, { primary, refresh }),
     },
     description: (limits: CallLimits) => Buffer.from(JSON.stringify(openRpcDocument(name, table, limits))),
@@ -122,13 +122,8 @@ function fillerOf(
         throw error;
       }),
     charge: (blocks, client) => primary.ask('charge', { network, blocks, client }),
-    async ensure(fromBlock, toBlock, client) {
-      try {
-        await primary.ask('ensure', { network, fromBlock, toBlock, client });
-      } finally {
-        refresh();
-      }
-    },
+    ensure: (fromBlock, toBlock, client) =>
+      primary.ask('ensure', { network, fromBlock, toBlock, client }).finally(refresh),
   };
 }
 

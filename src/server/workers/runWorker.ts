@@ -105,11 +105,8 @@ async function openWorker(
   metrics.watchFilterBytes(() => filterMemory.total);
   const table = servedTable(config, METHODS);
   for (const [name, { upstream }] of networksOf(config)) {
-    const network = await followNetwork(
-      { name, upstream, config },
-      { table, answers: storage.answers, metrics, logger },
-      primary,
-    );
+    const parts = { table, answers: storage.answers, metrics, logger };
+    const network = await followNetwork({ name, upstream, config }, parts, primary);
     networks.set(name, network);
     const state = states.get(name);
     if (state !== undefined) network.follow(state);

@@ -42,52 +42,46 @@ export function checkWorkers(config: Config, count: number, opened: OpenedParts)
       'workers reach the first process at a socket in it, and the path of a socket has at most 103 bytes',
       'a shorter path, for example a link to it, or ops.port (FLOODGATE_OPS_PORT, --ops-port)',
     );
-  for (const path of DIVIDED) {
-    const { group, name } = optionAt(config, path);
-    const value = group[name] ?? 0;
+  for (const { path, value } of dividedOptions(config))
     if (value > 0 && value < count)
       refuse(
         `${path} is ${value}`,
         'each worker gets an equal part of it',
         `workers of at most ${value}, or ${path} of at least ${count}`,
       );
-  }
 }
 
 /** Returns the configuration of one of `count` workers. */
 export function partOf(config: Config, count: number): Config {
   const part = structuredClone(config);
-  for (const path of DIVIDED) {
-    const { group, name } = optionAt(part, path);
-    if (group[name] !== undefined) group[name] = Math.floor(group[name] / count);
-  }
+  for (const { group, name, value } of dividedOptions(part)) group[name] = Math.floor(value / count);
   return part;
 }
 
-function optionAt(config: Config, path: string): { group: Record<string, number>; name: string } {
-  const names = path.split('.');
-  const name = names.pop() ?? path;
-  let group: unknown = config;
-  for (const one of names) group = (group as Record<string, unknown>)[one];
-  return { group: group as Record<string, number>, name }; // the schema defines the options in DIVIDED as numbers
+function* dividedOptions(config: Config) {
+  for (const path of DIVIDED) {
+    const names = path.split('.');
+    const name = names.pop() ?? path;
+    // The schema defines the options in DIVIDED as numbers.
+    const group = names.reduce<object>((from, one) => from[one as never], config) as Record<string, number>;
+    const value = group[name];
+    if (value !== undefined) yield { path, group, name, value };
+  }
 }
 
-/** Options that only workers use. A reload replaces the workers, so these options may change without a restart. */
-const RELOADED: readonly string[] = ['gateway', 'http', 'tls'];
-
-/** Returns the configuration after a reload, and the names of changed options that need a restart and are ignored. */
+/**
+ * Returns the configuration after a reload, and the names of changed options that need a restart and are ignored. Only
+ * workers use `gateway`, `http` and `tls`, and a reload replaces the workers.
+ */
 export function reloaded(
   before: Config,
   now: Config,
 ): { readonly config: Config; readonly ignored: readonly string[] } {
-  const names = Object.keys({ ...before, ...now }) as (keyof Config)[];
-  const isChanged = (name: keyof Config): boolean =>
-    name === 'console'
-      ? before.console.enabled !== now.console.enabled // the server reads the files of the console again
-      : JSON.stringify(before[name]) !== JSON.stringify(now[name]);
   const { gateway, http, tls } = now;
-  return {
-    config: { ...before, gateway, http, tls },
-    ignored: names.filter((name) => !RELOADED.includes(name) && isChanged(name)),
-  };
+  const config = { ...before, gateway, http, tls };
+  // The server reads the files of the console again.
+  const textOf = (of: Config, name: keyof Config): string =>
+    JSON.stringify(name === 'console' ? of.console.enabled : of[name]);
+  const names = Object.keys({ ...before, ...now }) as (keyof Config)[];
+  return { config, ignored: names.filter((name) => textOf(config, name) !== textOf(now, name)) };
 }

@@ -28,12 +28,6 @@ const TRIM_THRESHOLD_BYTES = process.env['MALLOC_TRIM_THRESHOLD_'] ?? String(128
 /** Calls that do not depend on the worker that makes them. */
 export type SharedCalls = Omit<PrimaryCalls, 'up' | 'wantChanges' | 'takeTraceSlot' | 'endTraceSlot'>;
 
-interface TraceSlot {
-  end: () => void;
-  /** Time at which the call of the slot times out. Undefined while the worker waits for the slot. */
-  deadlineMs: number | undefined;
-}
-
 export interface WorkerProcessDependencies {
   readonly calls: SharedCalls;
   readonly nodeOf: (network: string, node: number) => UpstreamNode;
@@ -63,8 +57,8 @@ export class WorkerProcess {
   readonly #process = cluster.fork({ MALLOC_TRIM_THRESHOLD_: TRIM_THRESHOLD_BYTES });
   readonly #keys: ApiKeyPublisher | undefined;
   readonly #logger: Logger;
-  /** The worker's slots for traces, by the worker's id of the slot. */
-  readonly #traceSlots = new Map<string, TraceSlot>();
+  /** Functions that end the use of the worker's slots for traces, by the worker's id of the slot. */
+  readonly #traceSlots = new Map<string, (how: { readonly isLost: boolean }) => void>();
   #lostPings = 0;
 
   constructor(
@@ -74,13 +68,19 @@ export class WorkerProcess {
     this.number = number;
     this.#keys = keys && new ApiKeyPublisher(keys);
     this.#logger = logger;
-    let begun: (where: { readonly url: string }) => void = () => undefined;
+    let start: (begun: Promise<{ readonly url: string }>) => void = () => undefined;
     let failed: (error: Error) => void = () => undefined;
     this.listens = awaitedLater(
       new Promise((resolve, reject) => {
-        begun = resolve;
+        start = resolve;
         failed = reject;
       }),
+    );
+    this.listens.then(
+      () => {
+        this.isListening = !this.isLeaving;
+      },
+      () => this.kill(),
     );
     this.link = new Link((message) => this.#send(message), {
       ...calls,
@@ -89,16 +89,7 @@ export class WorkerProcess {
         this.#lostPings = 0;
         this.sendKeys();
         for (const [network, { state }] of states) this.link.tell('state', { network, state });
-        this.link.ask('begin', beginning).then(
-          (where) => {
-            this.isListening = !this.isLeaving;
-            begun(where);
-          },
-          (error: Error) => {
-            this.kill();
-            failed(error);
-          },
-        );
+        start(this.link.ask('begin', beginning));
       },
       wantChanges: ({ network, areWanted }) => {
         if (areWanted) this.wanted.add(network);
@@ -106,20 +97,21 @@ export class WorkerProcess {
       },
       takeTraceSlot: ({ network, node, client, id }) =>
         new Promise((resolve) => {
-          const slot: TraceSlot = { end: () => undefined, deadlineMs: undefined };
+          let deadlineMs: number | undefined;
           const end = nodeOf(network, node).traceSlots.take(client, () => {
-            slot.deadlineMs = performance.now() + beginning.config.gateway.requestTimeoutMs;
+            deadlineMs = performance.now() + beginning.config.gateway.requestTimeoutMs;
             resolve();
           });
-          // If the worker no longer waits for the slot, the call ends, too.
-          slot.end = () => {
-            end();
+          this.#traceSlots.set(id, ({ isLost }) => {
+            // A node continues the trace of a lost worker, so the slot stays in use until the call times out.
+            if (isLost && deadlineMs !== undefined) setTimeout(end, deadlineMs - performance.now()).unref();
+            else end();
+            // If the worker no longer waits for the slot, the call ends, too.
             resolve();
-          };
-          this.#traceSlots.set(id, slot);
+          });
         }),
       endTraceSlot: (id) => {
-        this.#traceSlots.get(id)?.end();
+        this.#traceSlots.get(id)?.({ isLost: false });
         this.#traceSlots.delete(id);
       },
     });
@@ -130,7 +122,7 @@ export class WorkerProcess {
         const error = new Error(`a worker ended (${signal ?? code}) before it could answer`);
         failed(error);
         this.link.closed(error);
-        this.#endTraceSlots();
+        for (const end of this.#traceSlots.values()) end({ isLost: true });
         resolve({ code, signal });
       };
       this.#process.once('exit', end);
@@ -176,13 +168,6 @@ export class WorkerProcess {
     if (this.#process.isConnected()) this.#process.disconnect();
     await this.ended;
     clearTimeout(late);
-  }
-
-  /** The nodes continue the traces of an ended worker, so their slots stay in use until the calls time out. */
-  #endTraceSlots(): void {
-    for (const { end, deadlineMs } of this.#traceSlots.values())
-      if (deadlineMs === undefined) end();
-      else setTimeout(end, deadlineMs - performance.now()).unref();
   }
 
   #send(message: Message): void {

@@ -10,7 +10,7 @@ import { addEndedProcess, gaugesOf, type MetricJson, sumMetrics } from '../../pl
 import { SerialQueue } from '../../platform/serialQueue/index.ts';
 import type { OpenedSessions } from '../console/openSessions.ts';
 import type { EthereumNetwork, NetworkState, Replicas } from '../ethereum/ethereumNetwork.ts';
-import type { Beginning } from './calls.ts';
+import type { Beginning, WorkerCalls } from './calls.ts';
 import { partOf } from './workerConfig.ts';
 import { PING_MS, type SharedCalls, WorkerProcess, type WorkerProcessDependencies } from './workerProcess.ts';
 
@@ -52,13 +52,7 @@ export class Workers implements Replicas {
       return (await served.handle(params, context)) as Uint8Array; // bytes, as `mayStream` is false
     },
     consoleAccess: async (secret) => this.#dependencies.findAccess?.(secret),
-    // A call rejects if the worker ends.
-    accepted: async (transaction) => {
-      const told = this.#following.map(({ link }) =>
-        link.ask('accepted', transaction).catch(() => undefined),
-      );
-      await Promise.all(told);
-    },
+    accepted: (transaction) => this.#callAll('accepted', transaction),
   };
   readonly #workers = new Set<WorkerProcess>();
   readonly #restarted: Counter;
@@ -131,13 +125,8 @@ export class Workers implements Replicas {
 
   async settled(): Promise<void> {
     for (const name of this.#states.keys()) this.stateChanged(name);
-    await Promise.all(
-      this.#following.map((worker) => {
-        worker.sendKeys();
-        // This call rejects if the worker ends. An ended worker needs no state.
-        return worker.link.ask('settle', undefined).catch(() => undefined);
-      }),
-    );
+    for (const worker of this.#following) worker.sendKeys();
+    await this.#callAll('settle', undefined);
   }
 
   async metrics(): Promise<Registry> {
@@ -196,6 +185,11 @@ export class Workers implements Replicas {
 
   get #ready(): number {
     return new Set([...this.#workers].filter((one) => one.isListening).map(({ number }) => number)).size;
+  }
+
+  /** Calls all workers. A call rejects if its worker ends, and an ended worker needs no state. */
+  async #callAll<Name extends 'accepted' | 'settle'>(name: Name, body: Parameters<WorkerCalls[Name]>[0]) {
+    await Promise.all(this.#following.map(({ link }) => link.ask(name, body).catch(() => undefined)));
   }
 
   #numbered(number: number): WorkerProcess[] {
