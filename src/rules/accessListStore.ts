@@ -1,10 +1,14 @@
 import type { AccessEntry, AccessListName, EntrySettings, NewAccessEntry } from './accessList.ts';
 import type { Actor } from './audit.ts';
+import type { Deletion, Update } from './ruleStore.ts';
 
 export interface AccessListKey {
   readonly accountId: string;
   readonly list: AccessListName;
 }
+
+export type EntryUpdate = Update<AccessEntry, EntrySettings>;
+export type EntryDeletion = Deletion<AccessEntry>;
 
 /** Store of access lists. Its durability, audit entries and errors are as in `RuleStore`. */
 export interface AccessListStore {
@@ -20,18 +24,10 @@ export interface AccessListStore {
    * Passes the stored entry to `decide` and applies the settings that it returns, in one transaction. If `decide`
    * throws, nothing is written and the error is rethrown.
    */
-  update(
-    key: AccessListKey,
-    id: string,
-    change: { readonly decide: (stored: AccessEntry) => EntrySettings; readonly actor: Actor },
-  ): Promise<AccessEntry | undefined>;
+  update(key: AccessListKey, id: string, change: EntryUpdate): Promise<AccessEntry | undefined>;
 
   /** Deletes an entry unless `check` throws for it. Returns false if the entry does not exist. */
-  delete(
-    key: AccessListKey,
-    id: string,
-    change: { readonly check: (stored: AccessEntry) => void; readonly actor: Actor },
-  ): Promise<boolean>;
+  delete(key: AccessListKey, id: string, change: EntryDeletion): Promise<boolean>;
 
   /** Deletes all entries of a list. Returns the number of deleted entries. */
   deleteAll(key: AccessListKey, actor: Actor): Promise<number>;

@@ -1,4 +1,5 @@
 import type { AccessEntry, AccessListName } from './accessList.ts';
+import type { AccessListKey } from './accessListStore.ts';
 import type { Rule } from './rule.ts';
 import { formatTimestamp, type Micros } from './timestamp.ts';
 import type { Token } from './tokens/token.ts';
@@ -16,11 +17,15 @@ export interface Actor {
 /** Token as the audit log stores it: without the hash of its secret. */
 export type AuditedToken = Omit<Token, 'hash'>;
 
-interface Change<Action extends string, Subject> extends Actor {
-  readonly at: string;
-  readonly action: Action;
+/** A record before and after a change; null before its creation and after its deletion. */
+export interface States<Subject> {
   readonly before: Subject | null;
   readonly after: Subject | null;
+}
+
+interface Change<Action extends string, Subject> extends Actor, States<Subject> {
+  readonly at: string;
+  readonly action: Action;
 }
 
 export interface RuleChange extends Change<'rule.create' | 'rule.update' | 'rule.delete', Rule> {
@@ -108,6 +113,25 @@ export const forgottenEntry = (
 /** Returns the members that all audit entries have: time, author and address. */
 export function stamp(moment: Micros, { by, label, from }: Actor): Actor & { at: string } {
   return { at: formatTimestamp(moment), by, ...(label !== undefined && { label }), from };
+}
+
+const verbOf = ({ before, after }: States<unknown>) =>
+  before === null ? 'create' : after === null ? 'delete' : 'update';
+
+/** `ruleChange`, `listChange` and `zoneChange` return the audit entry of a change without the members of {@link stamp}. */
+export function ruleChange(account: string, states: States<Rule>) {
+  const { id: rule = '' } = states.after ?? states.before ?? {};
+  return { action: `rule.${verbOf(states)}`, account, rule, ...states } as const;
+}
+
+export function listChange({ accountId: account, list }: AccessListKey, states: States<AccessEntry>) {
+  const { id: entry = '' } = states.after ?? states.before ?? {};
+  return { action: `list.${verbOf(states)}`, account, list, entry, ...states } as const;
+}
+
+export function zoneChange(account: string, states: States<ZonePolicy>) {
+  const { zone = '', id: policy = '' } = states.after ?? states.before ?? {};
+  return { action: `zone.${verbOf(states)}`, account, zone, policy, ...states } as const;
 }
 
 export function withoutHash({ hash: _, ...rest }: Token): AuditedToken {

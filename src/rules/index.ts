@@ -14,7 +14,7 @@ export {
   newNameEntrySchema,
   newNetworkEntrySchema,
 } from './accessList.ts';
-export type { AccessListKey, AccessListStore } from './accessListStore.ts';
+export type { AccessListKey, AccessListStore, EntryDeletion, EntryUpdate } from './accessListStore.ts';
 export {
   type Actor,
   type AuditEntry,
@@ -24,12 +24,16 @@ export {
   type AuditPageRequest,
   forgottenEntry,
   type ListChange,
+  listChange,
   type RuleChange,
+  ruleChange,
+  type States,
   stamp,
   type TokenChange,
   withoutHash,
   type ZoneChange,
   type ZoneForgotten,
+  zoneChange,
 } from './audit.ts';
 export { effectiveRule, type GuardLocation } from './effectiveRule.ts';
 export { fieldTable } from './format/fieldTable.ts';

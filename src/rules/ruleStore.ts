@@ -42,15 +42,20 @@ export interface RuleCreation {
   readonly retryKey?: string | undefined;
 }
 
-export interface RuleUpdate {
-  readonly decide: (stored: Rule) => Partial<RuleSettings>;
+/** Change of a stored record. `decide` returns its changed members; with none, nothing is written. */
+export interface Update<Stored, Changes> {
+  readonly decide: (stored: Stored) => Changes;
   readonly actor: Actor;
 }
 
-export interface RuleDeletion {
-  readonly check: (stored: Rule) => void;
+/** Deletion of a stored record, unless `check` throws for it. */
+export interface Deletion<Stored> {
+  readonly check: (stored: Stored) => void;
   readonly actor: Actor;
 }
+
+export type RuleUpdate = Update<Rule, Partial<RuleSettings>>;
+export type RuleDeletion = Deletion<Rule>;
 
 export interface CreatedRule {
   readonly rule: Rule;

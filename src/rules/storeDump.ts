@@ -36,7 +36,8 @@ export interface IdempotencyRecord {
   /** Time of the creation by the wall clock. */
   readonly wallClock: Micros;
   readonly fingerprint: string;
-  readonly created: Rule | ZonePolicy;
+  /** Rule or zone policy. */
+  readonly created: object;
   /** Ids of the rules that the created rule overrides; empty for a zone policy. */
   readonly overrides: readonly string[];
 }

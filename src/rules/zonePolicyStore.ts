@@ -1,5 +1,6 @@
 import type { Actor } from './audit.ts';
 import type { ZonePolicyChanges } from './format/zonePolicyFormat.ts';
+import type { Deletion, RuleCreation, Update } from './ruleStore.ts';
 import type { ZonePolicy, ZonePolicySettings } from './zonePolicy.ts';
 
 /** Store of zone policies. Its durability, audit entries and errors are as in `RuleStore`. */
@@ -38,21 +39,9 @@ export interface ZonePolicyStore {
   onChange(listener: (accountId: string) => void): () => void;
 }
 
-export interface ZonePolicyCreation {
-  readonly actor: Actor;
-  /** `Idempotency-Key` of the request. If a creation is repeated with the same key, the first result is returned. */
-  readonly retryKey?: string | undefined;
-}
-
-export interface ZonePolicyUpdate {
-  readonly decide: (stored: ZonePolicy) => ZonePolicyChanges;
-  readonly actor: Actor;
-}
-
-export interface ZonePolicyDeletion {
-  readonly check: (stored: ZonePolicy) => void;
-  readonly actor: Actor;
-}
+export type ZonePolicyCreation = RuleCreation;
+export type ZonePolicyUpdate = Update<ZonePolicy, ZonePolicyChanges>;
+export type ZonePolicyDeletion = Deletion<ZonePolicy>;
 
 export interface CreatedZonePolicy {
   readonly policy: ZonePolicy;

@@ -23,19 +23,18 @@ import {
 import { GroupCommit, type Write } from './groupCommit.ts';
 import { NO_RESERVE, Reserve } from './reserve.ts';
 
-/**
- * Number of an account's rules or zone policies and time of their last change, stored so that they need not be read.
- */
-export interface AccountState {
+/** Number of an account's rules or zone policies, stored so that they need not be read. */
+export interface AccountCount {
   readonly count: number;
-  readonly changedAt: Micros;
 }
 
-/** Sizes of an account's access lists and time of their last change, stored so that the entries need not be read. */
-export interface ListsState {
+/** Sizes of an account's access lists, stored so that the entries need not be read. */
+export interface ListCounts {
   readonly counts: Readonly<Partial<Record<AccessListName, number>>>;
-  readonly changedAt: Micros;
 }
+
+/** State of the records of an account, with the time of their last change. */
+type Dated<State> = State & { readonly changedAt: Micros };
 
 type Key = string | number | string[];
 
@@ -57,14 +56,14 @@ export class RulesEnvironment {
   readonly rules: Database<Rule, string[]>;
   /** Index with the keys (account, target, rule id): finds rules with a target without reading the whole account. */
   readonly targets: Database<true, string[]>;
-  readonly accounts: Database<AccountState, string>;
+  readonly accounts: Database<Dated<AccountCount>, string>;
   /** Entries of access lists, with the keys (account, list, entry id). */
   readonly listEntries: Database<AccessEntry, string[]>;
-  readonly lists: Database<ListsState, string>;
+  readonly lists: Database<Dated<ListCounts>, string>;
   readonly zonePolicies: Database<ZonePolicy, string[]>;
   /** Ids of zone policies, with the keys (account, zone). */
   readonly zoneIds: Database<string, string[]>;
-  readonly zoneStates: Database<AccountState, string>;
+  readonly zoneStates: Database<Dated<AccountCount>, string>;
   readonly tokens: Database<Token, string>;
   readonly tokenIds: Database<string, string>;
   /** Time of each token's last use, by token id. */

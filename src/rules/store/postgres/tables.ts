@@ -72,7 +72,7 @@ export interface Tables {
     readonly at: Micros;
     readonly wall_clock: Micros;
     readonly fingerprint: string;
-    readonly created: Json<Rule | ZonePolicy>;
+    readonly created: Json<object>;
     readonly overrides: Json<readonly string[]>;
   };
 }
