@@ -1,5 +1,4 @@
 import type { AccessEntry, AccessListName } from './accessList.ts';
-import type { AccessListKey } from './accessListStore.ts';
 import type { Rule } from './rule.ts';
 import { formatTimestamp, type Micros } from './timestamp.ts';
 import type { Token } from './tokens/token.ts';
@@ -124,7 +123,7 @@ export function ruleChange(account: string, states: States<Rule>) {
   return { action: `rule.${verbOf(states)}`, account, rule, ...states } as const;
 }
 
-export function listChange({ accountId: account, list }: AccessListKey, states: States<AccessEntry>) {
+export function listChange(account: string, list: AccessListName, states: States<AccessEntry>) {
   const { id: entry = '' } = states.after ?? states.before ?? {};
   return { action: `list.${verbOf(states)}`, account, list, entry, ...states } as const;
 }

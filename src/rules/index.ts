@@ -14,7 +14,7 @@ export {
   newNameEntrySchema,
   newNetworkEntrySchema,
 } from './accessList.ts';
-export type { AccessListKey, AccessListStore, EntryDeletion, EntryUpdate } from './accessListStore.ts';
+export { type AccessListStore, accessListStoreOf } from './accessListStore.ts';
 export {
   type Actor,
   type AuditEntry,
@@ -23,18 +23,24 @@ export {
   type AuditPage,
   type AuditPageRequest,
   forgottenEntry,
-  type ListChange,
   listChange,
-  type RuleChange,
   ruleChange,
   type States,
   stamp,
   type TokenChange,
   withoutHash,
-  type ZoneChange,
   type ZoneForgotten,
   zoneChange,
 } from './audit.ts';
+export type {
+  AuditedRecords,
+  Created,
+  Creation,
+  Deletion,
+  Identified,
+  Scope,
+  Update,
+} from './auditedRecords.ts';
 export { effectiveRule, type GuardLocation } from './effectiveRule.ts';
 export { fieldTable } from './format/fieldTable.ts';
 export { ObjectChecker, plainObject } from './format/objectChecker.ts';
@@ -66,14 +72,7 @@ export {
   type Sensitivity,
 } from './rule.ts';
 export { allowedRuleId, isRuleId } from './ruleId.ts';
-export {
-  type CreatedRule,
-  RETRY_KEY_LIFE_MS,
-  type RuleCreation,
-  type RuleDeletion,
-  type RuleStore,
-  type RuleUpdate,
-} from './ruleStore.ts';
+export { RETRY_KEY_LIFE_MS, type RuleStore, ruleStoreOf } from './ruleStore.ts';
 export type { RulesStorage } from './rulesStorage.ts';
 export type { SharedDatabase, SharedRecords } from './sharedDatabase.ts';
 export { SnapshotCache } from './snapshotCache.ts';
@@ -149,10 +148,4 @@ export {
   validDescendants,
 } from './tokens/tokenTree.ts';
 export { MAX_ZONE_POLICIES, type ZonePolicy, type ZonePolicySettings } from './zonePolicy.ts';
-export type {
-  CreatedZonePolicy,
-  ZonePolicyCreation,
-  ZonePolicyDeletion,
-  ZonePolicyStore,
-  ZonePolicyUpdate,
-} from './zonePolicyStore.ts';
+export { type ZonePolicyStore, zonePolicyStoreOf } from './zonePolicyStore.ts';

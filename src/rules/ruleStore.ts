@@ -1,4 +1,5 @@
 import type { Actor } from './audit.ts';
+import type { AuditedRecords, Created, Creation, Deletion, Update } from './auditedRecords.ts';
 import type { NewRule, Rule, RuleSettings } from './rule.ts';
 
 /**
@@ -15,16 +16,20 @@ export interface RuleStore {
   get(accountId: string, ruleId: string): Promise<Rule | undefined>;
 
   /** Throws `TooManyRules` at the account's limit, `KeyReused` if the retry key was used to create another rule. */
-  create(accountId: string, rule: NewRule, change: RuleCreation): Promise<CreatedRule>;
+  create(accountId: string, rule: NewRule, creation: Creation): Promise<CreatedRule>;
 
   /**
    * Passes the stored rule to `decide` and applies the settings that it returns, in one transaction. If `decide`
    * throws, nothing is written and the error is rethrown.
    */
-  update(accountId: string, ruleId: string, change: RuleUpdate): Promise<Rule | undefined>;
+  update(
+    accountId: string,
+    ruleId: string,
+    update: Update<Rule, Partial<RuleSettings>>,
+  ): Promise<Rule | undefined>;
 
   /** Deletes a rule unless `check` throws for it. Returns false if the rule does not exist. */
-  delete(accountId: string, ruleId: string, change: RuleDeletion): Promise<boolean>;
+  delete(accountId: string, ruleId: string, deletion: Deletion<Rule>): Promise<boolean>;
 
   /** Deletes all rules of an account. Returns the number of deleted rules. */
   deleteAll(accountId: string, actor: Actor): Promise<number>;
@@ -36,33 +41,22 @@ export interface RuleStore {
   onChange(listener: (accountId: string) => void): () => void;
 }
 
-export interface RuleCreation {
-  readonly actor: Actor;
-  /** `Idempotency-Key` of the request. If a creation is repeated with the same key, the first result is returned. */
-  readonly retryKey?: string | undefined;
-}
-
-/** Change of a stored record. `decide` returns its changed members; with none, nothing is written. */
-export interface Update<Stored, Changes> {
-  readonly decide: (stored: Stored) => Changes;
-  readonly actor: Actor;
-}
-
-/** Deletion of a stored record, unless `check` throws for it. */
-export interface Deletion<Stored> {
-  readonly check: (stored: Stored) => void;
-  readonly actor: Actor;
-}
-
-export type RuleUpdate = Update<Rule, Partial<RuleSettings>>;
-export type RuleDeletion = Deletion<Rule>;
-
-export interface CreatedRule {
+export interface CreatedRule extends Omit<Created<Rule>, 'item'> {
   readonly rule: Rule;
-  readonly overrides: readonly string[];
-  /** Whether an earlier creation with the same retry key created the rule. */
-  readonly replayed: boolean;
 }
+
+export const ruleStoreOf = (records: AuditedRecords<Rule, NewRule>): RuleStore => ({
+  list: (account) => records.list([account]),
+  get: (account, id) => records.get([account], id),
+  async create(account, fields, creation) {
+    const { item: rule, ...created } = await records.create([account], fields, creation);
+    return { rule, ...created };
+  },
+  update: (account, id, update) => records.update([account], id, update),
+  delete: (account, id, deletion) => records.delete([account], id, deletion),
+  deleteAll: (account, actor) => records.deleteAll([account], actor),
+  onChange: (listener) => records.onChange(listener),
+});
 
 /** Time for which the result of a creation is stored under its retry key: 24 hours. */
 export const RETRY_KEY_LIFE_MS = 24 * 60 * 60 * 1000;

@@ -3,11 +3,18 @@ import type { Database } from 'lmdb';
 import {
   type Actor,
   type AuditEntry,
+  type AuditedRecords,
+  type Created,
+  type Creation,
+  type Deletion,
   formatTimestamp,
+  type Identified,
   type Micros,
+  type Scope,
   SnapshotCache,
   type States,
   stamp,
+  type Update,
 } from '../../index.ts';
 import { RulesChangeFeed } from './changeFeed.ts';
 import { auditWrite, type RulesEnvironment } from './environment.ts';
@@ -18,19 +25,12 @@ import { IdempotencyRecords } from './idempotencyRecords.ts';
 const LAST_ID = '\uffff';
 const NONE: readonly never[] = Object.freeze([]);
 
-/** Key of the records of an account or, for access lists, of one of its lists. */
-export type Scope = readonly [account: string, ...list: string[]];
-
-interface Identified {
-  readonly id: string;
-  readonly created_on: string;
-  readonly modified_on: string;
-}
-
-export interface AuditedRecordsOptions<Item, Fields, State> {
+export interface LmdbAuditedRecordsOptions<Item, Fields, State> {
   /** Records by scope and id. */
   readonly records: Database<Item, string[]>;
   readonly states: Database<State & { readonly changedAt: Micros }, string>;
+  /** Checks a new record in its transaction: throws, or returns the ids of the records that it overrides. */
+  readonly check: (scope: Scope, fields: Fields) => readonly string[];
   /** Returns the state of an account after `added` more records were stored in a scope. */
   readonly stateOf: (scope: Scope, before: State | undefined, added: number) => State;
   /** Returns the audit entry of a change, without the members of `stamp`. */
@@ -43,58 +43,42 @@ export interface AuditedRecordsOptions<Item, Fields, State> {
   readonly canonicalText?: (fields: Fields) => string;
 }
 
-interface Creation {
-  readonly actor: Actor;
-  readonly retryKey?: string | undefined;
-  /** Throws if the record must not be created. Returns the ids of the records that it overrides. */
-  readonly check: () => readonly string[];
-}
-
-export interface Created<Item> {
-  readonly item: Item;
-  readonly overrides: readonly string[];
-  readonly replayed: boolean;
-}
-
 /** Records in LMDB whose changes are audited: rules, zone policies, or entries of access lists. */
-export class AuditedRecords<Item extends Fields & Identified, Fields extends object, State extends object> {
+export class LmdbAuditedRecords<Item extends Fields & Identified, Fields extends object, State extends object>
+  implements AuditedRecords<Item, Fields>
+{
   readonly #environment: RulesEnvironment;
-  readonly #options: AuditedRecordsOptions<Item, Fields, State>;
+  readonly #options: LmdbAuditedRecordsOptions<Item, Fields, State>;
   readonly #firstAnswers: IdempotencyRecords;
   readonly #snapshots = new SnapshotCache<Item>();
   readonly #feed: RulesChangeFeed;
 
-  constructor(environment: RulesEnvironment, options: AuditedRecordsOptions<Item, Fields, State>) {
+  constructor(environment: RulesEnvironment, options: LmdbAuditedRecordsOptions<Item, Fields, State>) {
     this.#environment = environment;
     this.#options = options;
     this.#firstAnswers = new IdempotencyRecords(environment);
     this.#feed = new RulesChangeFeed(environment, options.states);
   }
 
-  /** Returns the records of an account as a frozen array, which is the same one until a record of it changes. */
-  list(account: string): readonly Item[] {
+  async list(scope: Scope): Promise<readonly Item[]> {
     this.#environment.refresh();
-    const changedAt = this.#options.states.get(account)?.changedAt;
+    const changedAt = this.#options.states.get(scope[0])?.changedAt;
     if (changedAt === undefined) return NONE;
-    const known = this.#snapshots.get(account, changedAt);
+    const key = scope.join('/');
+    const known = this.#snapshots.get(key, changedAt);
     if (known) return known;
-    const items = Object.freeze(this.#scan([account]));
-    this.#snapshots.set(account, changedAt, items);
+    const items = Object.freeze(this.#scan(scope));
+    this.#snapshots.set(key, changedAt, items);
     return items;
   }
 
-  scan(scope: Scope): readonly Item[] {
-    this.#environment.refresh();
-    return this.#scan(scope);
-  }
-
-  get(scope: Scope, id: string): Item | undefined {
+  async get(scope: Scope, id: string): Promise<Item | undefined> {
     this.#environment.refresh();
     return this.#find(scope, id);
   }
 
-  async create(scope: Scope, fields: Fields, { actor, retryKey, check }: Creation): Promise<Created<Item>> {
-    const { canonicalText = JSON.stringify } = this.#options;
+  async create(scope: Scope, fields: Fields, { actor, retryKey }: Creation): Promise<Created<Item>> {
+    const { canonicalText = JSON.stringify, check } = this.#options;
     const retry =
       retryKey === undefined
         ? undefined
@@ -106,7 +90,7 @@ export class AuditedRecords<Item extends Fields & Identified, Fields extends obj
         const item = this.#complete(first.created as Item);
         return { result: { item, overrides: first.overrides, replayed: true }, writes: [] };
       }
-      const overrides = check();
+      const overrides = check(scope, fields);
       const moment = this.#environment.nextMoment();
       const at = formatTimestamp(moment);
       const item = { id: randomUUID(), ...fields, created_on: at, modified_on: at } as Item; // an item has no other members
@@ -118,11 +102,7 @@ export class AuditedRecords<Item extends Fields & Identified, Fields extends obj
     return created;
   }
 
-  async update(
-    scope: Scope,
-    id: string,
-    { decide, actor }: { readonly decide: (stored: Item) => object; readonly actor: Actor },
-  ): Promise<Item | undefined> {
+  async update(scope: Scope, id: string, { decide, actor }: Update<Item>): Promise<Item | undefined> {
     const { after, changed } = await this.#environment.commits.run(() => {
       const before = this.#find(scope, id);
       const settings = before === undefined ? {} : decide(before);
@@ -137,11 +117,7 @@ export class AuditedRecords<Item extends Fields & Identified, Fields extends obj
     return after;
   }
 
-  async delete(
-    scope: Scope,
-    id: string,
-    { check, actor }: { readonly check: (stored: Item) => void; readonly actor: Actor },
-  ): Promise<boolean> {
+  async delete(scope: Scope, id: string, { check, actor }: Deletion<Item>): Promise<boolean> {
     const find = (): Item[] => {
       const item = this.#find(scope, id);
       if (item !== undefined) check(item);
@@ -219,8 +195,7 @@ export class AuditedRecords<Item extends Fields & Identified, Fields extends obj
   }
 
   #complete(stored: Item): Item {
-    const { complete } = this.#options;
-    return Object.freeze(complete === undefined ? stored : complete(stored));
+    return Object.freeze(this.#options.complete?.(stored) ?? stored);
   }
 
   #notify([account]: Scope): void {

@@ -1,12 +1,18 @@
 import { join } from 'node:path';
-import { type Micros, type RuleFormat, type RulesStorage, ruleFormat } from '../../index.ts';
-import { LmdbAccessListStore } from './accessListStore.ts';
+import {
+  accessListStoreOf,
+  type Micros,
+  type RuleFormat,
+  type RulesStorage,
+  ruleFormat,
+  ruleStoreOf,
+  zonePolicyStoreOf,
+} from '../../index.ts';
 import { LmdbAuditLog } from './auditLog.ts';
 import { RulesEnvironment } from './environment.ts';
-import { LmdbRuleStore } from './ruleStore.ts';
+import { listEntriesIn, rulesIn, zonePoliciesIn } from './recordKinds.ts';
 import { LmdbSessionStore } from './sessionStore.ts';
 import { LmdbTokenStore } from './tokenStore.ts';
-import { LmdbZonePolicyStore } from './zonePolicyStore.ts';
 
 export interface RulesStorageOptions {
   /** Returns the current time, for the times of changes. Default: the wall clock. */
@@ -17,13 +23,13 @@ export interface RulesStorageOptions {
 /** Opens the stores in `${dataDir}/rules`. Throws `StoreUnavailable` if the folder cannot be opened. */
 export function openRulesStorage(dataDir: string, options: RulesStorageOptions = {}): RulesStorage {
   const environment = RulesEnvironment.open(join(dataDir, 'rules'), options.now);
-  const rules = new LmdbRuleStore(environment, options.format ?? ruleFormat);
-  const lists = new LmdbAccessListStore(environment);
-  const zonePolicies = new LmdbZonePolicyStore(environment);
+  const rules = rulesIn(environment, options.format ?? ruleFormat);
+  const lists = listEntriesIn(environment);
+  const zonePolicies = zonePoliciesIn(environment);
   return {
-    rules,
-    lists,
-    zonePolicies,
+    rules: ruleStoreOf(rules),
+    lists: accessListStoreOf(lists),
+    zonePolicies: zonePolicyStoreOf(zonePolicies),
     tokens: new LmdbTokenStore(environment),
     sessions: new LmdbSessionStore(environment),
     audit: new LmdbAuditLog(environment),
@@ -33,9 +39,7 @@ export function openRulesStorage(dataDir: string, options: RulesStorageOptions =
     clockBehindSeconds: Math.round(environment.behindMicros / 1_000_000),
     probe: () => environment.probe(),
     async close() {
-      rules.close();
-      lists.close();
-      zonePolicies.close();
+      for (const records of [rules, lists, zonePolicies]) records.close();
       await environment.close();
     },
   };

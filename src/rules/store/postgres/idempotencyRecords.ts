@@ -49,9 +49,7 @@ export class IdempotencyRecords {
   ): Promise<void> {
     transaction.noteClock();
     const expired = expiredBefore(transaction);
-    await transaction.writeUnaudited({
-      compile: () => statement(CLEAR, [...expired, EXPIRED_KEYS_CLEARED]),
-    });
+    await transaction.writeUnaudited(statement(CLEAR, [...expired, EXPIRED_KEYS_CLEARED]));
     const answer = {
       ...{ at, wall_clock: transaction.wallClock, fingerprint },
       ...{ created: JSON.stringify(created), overrides: JSON.stringify(overrides) },
@@ -60,7 +58,8 @@ export class IdempotencyRecords {
       queries
         .insertInto('idempotency_keys')
         .values({ account, key, ...answer })
-        .onConflict((conflict) => conflict.columns(['account', 'key']).doUpdateSet(answer)),
+        .onConflict((conflict) => conflict.columns(['account', 'key']).doUpdateSet(answer))
+        .compile(),
     );
   }
 }

@@ -1,27 +1,28 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../../platform/logging/index.ts';
 import {
+  accessListStoreOf,
   type Micros,
   type RuleFormat,
   type RulesStorage,
   ruleFormat,
+  ruleStoreOf,
   type SharedDatabase,
   StoreUnavailable,
+  zonePolicyStoreOf,
 } from '../../index.ts';
-import { PostgresAccessListStore } from './accessListStore.ts';
 import { PostgresAuditLog } from './auditLog.ts';
 import { ChangeFeed } from './changeFeed.ts';
 import { CommitQueue } from './commitQueue.ts';
 import { Connections } from './connection/connections.ts';
 import { ConnectionFailed } from './connection/failures.ts';
 import { statement } from './connection/statement.ts';
+import { listEntriesIn, rulesIn, zonePoliciesIn } from './recordKinds.ts';
 import { PostgresRecords } from './records.ts';
-import { PostgresRuleStore } from './ruleStore.ts';
 import { prepareSchema } from './schema.ts';
 import { PostgresSessionStore } from './sessionStore.ts';
 import { Snapshots, type SnapshotsOptions } from './snapshot/snapshots.ts';
 import { PostgresTokenStore } from './tokenStore.ts';
-import { PostgresZonePolicyStore } from './zonePolicyStore.ts';
 
 export interface PostgresRulesOptions {
   /** URL of the database in libpq's format: postgres://USER:PASSWORD@HOST:5432/DATABASE?sslmode=verify-full. */
@@ -81,15 +82,18 @@ export async function openPostgresRules(
     keys,
     query: (sql, parameters) => connections.read(statement(sql, parameters)),
   };
+  const rules = rulesIn(parts, format);
+  const lists = listEntriesIn(parts);
+  const zonePolicies = zonePoliciesIn(parts);
   const storage = {
-    rules: new PostgresRuleStore(format, parts),
-    lists: new PostgresAccessListStore(parts),
-    zonePolicies: new PostgresZonePolicyStore(parts),
+    rules: ruleStoreOf(rules),
+    lists: accessListStoreOf(lists),
+    zonePolicies: zonePolicyStoreOf(zonePolicies),
     tokens: new PostgresTokenStore(parts),
     sessions: new PostgresSessionStore(parts),
     audit: new PostgresAuditLog(parts),
   };
-  const collections = [storage.rules, storage.lists, storage.zonePolicies].map((store) => store.collection);
+  const collections = [rules, lists, zonePolicies].map(({ collection }) => collection);
   const snapshots = kept && new Snapshots(kept, { database: connections.database, feed, collections, log });
   if (snapshots) keys.keep = (state) => snapshots.keepKeys(state);
   try {

@@ -6,7 +6,7 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
 } from 'kysely';
-import type { AccessEntry, AuditEntry, Micros, Rule, Token, ZonePolicy } from '../../index.ts';
+import type { AuditEntry, Micros, Token } from '../../index.ts';
 
 const SCHEMA = 'floodgate';
 
@@ -21,33 +21,6 @@ export interface Tables {
     readonly keys_changed_at: Micros;
     /** Wall-clock time at which a transaction noted that the wall clock is behind `moment`; null if it is not. */
     readonly behind_since: Micros | null;
-  };
-  readonly accounts: {
-    readonly account: string;
-    readonly rules_changed_at: Micros;
-    readonly lists_changed_at: Micros;
-    readonly zones_changed_at: Micros;
-  };
-  readonly rules: {
-    readonly account: string;
-    readonly id: string;
-    readonly target: string;
-    readonly created_on: string;
-    readonly rule: Json<Rule>;
-  };
-  readonly list_entries: {
-    readonly account: string;
-    readonly list: string;
-    readonly id: string;
-    readonly created_on: string;
-    readonly entry: Json<AccessEntry>;
-  };
-  readonly zone_policies: {
-    readonly account: string;
-    readonly id: string;
-    readonly zone: string;
-    readonly created_on: string;
-    readonly policy: Json<ZonePolicy>;
   };
   readonly tokens: {
     readonly hash: string;

@@ -89,7 +89,7 @@ export class PostgresTokenStore implements TokenStore {
         ...{ action: 'token.create', token: id, before: null, after: withoutHash(created) },
       };
       const row = { hash: token.hash, id, created_on, token: JSON.stringify(created) };
-      await transaction.write(queries.insertInto('tokens').values(row), [change]);
+      await transaction.write(queries.insertInto('tokens').values(row).compile(), [change]);
       return created;
     });
   }
@@ -117,7 +117,7 @@ export class PostgresTokenStore implements TokenStore {
         return { ...stamp(first + index, actor), ...change };
       });
       const parameters = [revoked.map(({ id }) => id), revoked.map((one) => JSON.stringify(one))];
-      await transaction.write({ compile: () => statement(REVOKE, parameters) }, changes);
+      await transaction.write(statement(REVOKE, parameters), changes);
       return { token: { ...token, revoked_on }, descendants: revoked.slice(1) };
     });
   }

@@ -99,8 +99,8 @@ export class Transaction {
   }
 
   /** Writes a change. Its audit entries and the change times of its accounts are written later, by `finish`. */
-  async write(query: Compilable, entries: readonly AuditEntry[]): Promise<void> {
-    await this.#connection.query(query.compile());
+  async write(query: CompiledQuery<unknown>, entries: readonly AuditEntry[]): Promise<void> {
+    await this.#connection.query(query);
     this.addAudit(entries);
   }
 
@@ -115,8 +115,8 @@ export class Transaction {
   }
 
   /** Writes data that needs no audit entry, such as the result for a retry key. */
-  async writeUnaudited(query: Compilable): Promise<void> {
-    await this.#connection.query(query.compile());
+  async writeUnaudited(query: CompiledQuery<unknown>): Promise<void> {
+    await this.#connection.query(query);
   }
 
   /**
@@ -150,10 +150,6 @@ export class Transaction {
   #note(account: string, changed: Partial<Changed>): void {
     this.#accounts.set(account, { ...(this.#accounts.get(account) ?? UNCHANGED), ...changed });
   }
-}
-
-interface Compilable {
-  compile(): CompiledQuery<unknown>;
 }
 
 /** Times of the last change of each part of an account by this transaction; 0 if it did not change the part. */
