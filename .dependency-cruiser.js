@@ -19,7 +19,6 @@ const PACKAGES = {
   '@clickhouse/client': ['ethereum/store/shared'],
   commander: ['cli'],
   fastify: ['platform/http', 'rules/api', 'server'],
-  kysely: ['rules/store/postgres'],
   lmdb: modules
     .map(({ path }) => path)
     .filter((path) => /\/store\/lmdb(\/|$)/.test(path) || path === 'platform/storeFile'),

@@ -11,8 +11,8 @@ import {
   stamp,
   type ZoneForgotten,
 } from '../../index.ts';
+import { statement } from './connection/statement.ts';
 import type { StoreParts } from './storeParts.ts';
-import { queries } from './tables.ts';
 
 /** Number of audit entries that one query reads; about 1 MB. */
 const ENTRIES_PER_READ = 1000;
@@ -69,17 +69,14 @@ export class PostgresAuditLog implements AuditLog {
     { account, rule }: { readonly account?: string | null | undefined; readonly rule?: string | undefined },
     { lowest, highest, newestFirst, limit }: Range,
   ): Promise<Row[]> {
-    let query = queries
-      .selectFrom('audit')
-      .select(['at', 'entry'])
-      .where('at', '>=', lowest)
-      .where('at', '<=', highest)
-      .orderBy('at', newestFirst ? 'desc' : 'asc')
-      .limit(limit);
-    if (account === null) query = query.where('account', 'is', null);
-    else if (account !== undefined) query = query.where('account', '=', account);
-    if (rule !== undefined) query = query.where('rule', '=', rule);
-    return this.#parts.connections.read(query.compile());
+    const parameters: unknown[] = [lowest, highest, limit];
+    let where = 'at BETWEEN $1 AND $2';
+    if (account === null) where += ' AND account IS NULL';
+    else if (account !== undefined) where += ` AND account = $${parameters.push(account)}`;
+    if (rule !== undefined) where += ` AND rule = $${parameters.push(rule)}`;
+    const order = newestFirst ? 'DESC' : 'ASC';
+    const sql = `SELECT at, entry FROM floodgate.audit WHERE ${where} ORDER BY at ${order} LIMIT $3`;
+    return this.#parts.connections.read(statement<Row>(sql, parameters));
   }
 }
 

@@ -1,8 +1,8 @@
-import type { CompiledQuery } from 'kysely';
 import { inBackground } from '../../../platform/background/index.ts';
 import type { Micros, SnapshotCache } from '../../index.ts';
 import type { Connections } from './connection/connections.ts';
 import { ConnectionFailed } from './connection/failures.ts';
+import type { Statement } from './connection/statement.ts';
 
 /** Items of a key, and the time of their last change; 0 if the key never had data. */
 export interface CollectionState {
@@ -14,12 +14,12 @@ export interface CachedCollectionsOptions<Item> {
   readonly connections: Connections;
   readonly snapshots: SnapshotCache<Item>;
   /** Query for the time of a key's last change. It returns no row if the key never had data. */
-  readonly changedAt: (key: string) => CompiledQuery<{ at: Micros }>;
+  readonly changedAt: (key: string) => Statement<{ at: Micros }>;
   /**
    * Query for a key's items in order, each row with the time of the key's last change. Without items, it returns one
    * row whose item is null.
    */
-  readonly all: (key: string) => CompiledQuery<{ at: Micros; item: Item | null }>;
+  readonly all: (key: string) => Statement<{ at: Micros; item: Item | null }>;
   readonly finish: (item: Item) => Item;
 }
 
@@ -57,10 +57,7 @@ export class CachedCollections<Item> {
   /** Returns one item from the database, or from the cache if the database is unreachable. */
   async readOne(
     key: string,
-    {
-      query,
-      isIt,
-    }: { readonly query: CompiledQuery<{ item: Item }>; readonly isIt: (item: Item) => boolean },
+    { query, isIt }: { readonly query: Statement<{ item: Item }>; readonly isIt: (item: Item) => boolean },
   ): Promise<Item | undefined> {
     try {
       const [row] = await this.#options.connections.read(query);

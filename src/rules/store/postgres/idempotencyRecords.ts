@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
-import { type IdempotencyRecord, KeyReused, type Micros, RETRY_KEY_LIFE_MS } from '../../index.ts';
+import {
+  type IdempotencyRecord,
+  KeyReused,
+  type Micros,
+  RETRY_KEY_LIFE_MS,
+  type StoreRows,
+} from '../../index.ts';
 import { statement } from './connection/statement.ts';
-import { queries } from './tables.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Maximum number of expired retry keys that one creation removes. It exceeds one, so that they cannot accumulate. */
@@ -29,14 +34,7 @@ export class IdempotencyRecords {
     transaction: Transaction,
     { account, key, fingerprint }: Retry,
   ): Promise<FirstAnswer | undefined> {
-    const [first] = await transaction.read(
-      queries
-        .selectFrom('idempotency_keys')
-        .selectAll()
-        .where('account', '=', account)
-        .where('key', '=', key)
-        .compile(),
-    );
+    const [first] = await transaction.read(statement<StoreRows['idempotency_keys']>(STORED, [account, key]));
     if (first === undefined || isExpired(transaction, first.wall_clock)) return undefined;
     if (first.fingerprint !== fingerprint) throw new KeyReused();
     return first;
@@ -50,20 +48,22 @@ export class IdempotencyRecords {
     transaction.noteClock();
     const expired = expiredBefore(transaction);
     await transaction.writeUnaudited(statement(CLEAR, [...expired, EXPIRED_KEYS_CLEARED]));
-    const answer = {
-      ...{ at, wall_clock: transaction.wallClock, fingerprint },
-      ...{ created: JSON.stringify(created), overrides: JSON.stringify(overrides) },
-    };
-    await transaction.writeUnaudited(
-      queries
-        .insertInto('idempotency_keys')
-        .values({ account, key, ...answer })
-        .onConflict((conflict) => conflict.columns(['account', 'key']).doUpdateSet(answer))
-        .compile(),
-    );
+    const answer = [
+      at,
+      transaction.wallClock,
+      fingerprint,
+      JSON.stringify(created),
+      JSON.stringify(overrides),
+    ];
+    await transaction.writeUnaudited(statement(KEEP, [account, key, ...answer]));
   }
 }
 
+const STORED = 'SELECT * FROM floodgate.idempotency_keys WHERE account = $1 AND key = $2';
+const KEEP = `INSERT INTO floodgate.idempotency_keys (account, key, at, wall_clock, fingerprint, created, overrides)
+  VALUES ($1, $2, $3, $4, $5, $6, $7)
+  ON CONFLICT (account, key) DO UPDATE SET at = excluded.at, wall_clock = excluded.wall_clock,
+    fingerprint = excluded.fingerprint, created = excluded.created, overrides = excluded.overrides`;
 const CLEAR = `DELETE FROM floodgate.idempotency_keys WHERE at IN (
   SELECT at FROM floodgate.idempotency_keys
   WHERE wall_clock <= $1 OR (wall_clock > $2 AND $3)

@@ -2,9 +2,9 @@
 import type { Log } from '../../../platform/logging/index.ts';
 import { type Batch, type Batches, type StoreDump, StoreNotEmpty } from '../../index.ts';
 import { CHANGE_CHANNEL } from './changeFeed.ts';
-import type { Connection } from './connection/connection.ts';
+import { type Connection, rowsOf } from './connection/connection.ts';
 import { Connections } from './connection/connections.ts';
-import { rowsOf, statement } from './connection/statement.ts';
+import { statement } from './connection/statement.ts';
 import { prepareSchema } from './schema.ts';
 
 const ROWS_PER_FETCH = 500;

@@ -1,8 +1,7 @@
 import { StoreUnavailable } from '../../index.ts';
-import type { Connection } from './connection/connection.ts';
+import { type Connection, rowsOf } from './connection/connection.ts';
 import type { Connections } from './connection/connections.ts';
 import { INSUFFICIENT_PRIVILEGE, QueryRefused } from './connection/failures.ts';
-import { rowsOf } from './connection/statement.ts';
 
 const FORMAT = 3;
 /** Oldest format whose releases can use this schema. Releases that know this format or a later one may use it. */

@@ -6,6 +6,7 @@ import {
   type NewToken,
   type RevokedTokens,
   rootOf,
+  type StoreRows,
   stamp,
   type Token,
   type TokenChange,
@@ -18,7 +19,6 @@ import {
 import { ConnectionFailed } from './connection/failures.ts';
 import { statement } from './connection/statement.ts';
 import type { StoreParts } from './storeParts.ts';
-import { queries } from './tables.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Length of a token id: 128 random bits, as in the ids that Cloudflare's token verification returns. */
@@ -28,6 +28,11 @@ const MAX_CACHED_TOKEN_AGE_MS = 5 * 60_000;
 /** Maximum number of cached tokens, which use about 5 MB. The least recently used token is evicted. */
 const MAX_REMEMBERED = 10_000;
 
+const BY_HASH = 'SELECT token FROM floodgate.tokens WHERE hash = $1';
+const BY_HASHES = 'SELECT hash, token FROM floodgate.tokens WHERE hash = ANY($1)';
+const BY_ID = 'SELECT token FROM floodgate.tokens WHERE id = $1';
+const ALL = 'SELECT token FROM floodgate.tokens ORDER BY created_on';
+const CREATE = 'INSERT INTO floodgate.tokens (hash, id, created_on, token) VALUES ($1, $2, $3, $4)';
 const COUNT_VALID = `SELECT count(*)::bigint AS total,
     (count(*) FILTER (WHERE coalesce(token->>'root', id) = $2))::bigint AS "inTree" FROM floodgate.tokens
   WHERE token->>'revoked_on' IS NULL AND (token->>'expires_on' IS NULL OR (token->>'expires_on') COLLATE "C" > $1)`;
@@ -50,9 +55,7 @@ export class PostgresTokenStore implements TokenStore {
 
   async findByHash(hash: string): Promise<Token | undefined> {
     try {
-      const [row] = await this.#parts.connections.read(
-        queries.selectFrom('tokens').select('token').where('hash', '=', hash).compile(),
-      );
+      const [row] = await this.#parts.connections.read(statement<{ token: Token }>(BY_HASH, [hash]));
       this.#remember(hash, row?.token);
       return row?.token;
     } catch (error) {
@@ -65,15 +68,12 @@ export class PostgresTokenStore implements TokenStore {
   }
 
   async list(): Promise<readonly Token[]> {
-    const query = queries.selectFrom('tokens').select('token').orderBy('created_on').compile();
-    return (await this.#parts.connections.read(query)).map(({ token }) => token);
+    return (await this.#parts.connections.read(statement<{ token: Token }>(ALL))).map(({ token }) => token);
   }
 
   create(token: NewToken, actor: Actor): Promise<Token> {
     return this.#parts.commits.run(async (transaction) => {
-      const [known] = await transaction.read(
-        queries.selectFrom('tokens').select('token').where('hash', '=', token.hash).compile(),
-      );
+      const [known] = await transaction.read(statement<{ token: Token }>(BY_HASH, [token.hash]));
       if (known !== undefined) return known.token;
       const moment = transaction.nextMoment();
       const created_on = formatTimestamp(moment);
@@ -88,8 +88,8 @@ export class PostgresTokenStore implements TokenStore {
         ...stamp(moment, actor),
         ...{ action: 'token.create', token: id, before: null, after: withoutHash(created) },
       };
-      const row = { hash: token.hash, id, created_on, token: JSON.stringify(created) };
-      await transaction.write(queries.insertInto('tokens').values(row).compile(), [change]);
+      const row = [token.hash, id, created_on, JSON.stringify(created)];
+      await transaction.write(statement(CREATE, row), [change]);
       return created;
     });
   }
@@ -123,7 +123,7 @@ export class PostgresTokenStore implements TokenStore {
   }
 
   async lastUses(): Promise<ReadonlyMap<string, string>> {
-    const query = queries.selectFrom('token_uses').selectAll().compile();
+    const query = statement<StoreRows['token_uses']>('SELECT * FROM floodgate.token_uses');
     return new Map((await this.#parts.connections.read(query)).map(({ id, used_on }) => [id, used_on]));
   }
 
@@ -140,7 +140,7 @@ export class PostgresTokenStore implements TokenStore {
     const hashes = [...this.#remembered.keys()];
     if (hashes.length === 0) return;
     const rows = await this.#parts.connections.read(
-      queries.selectFrom('tokens').select(['hash', 'token']).where('hash', 'in', hashes).compile(),
+      statement<{ hash: string; token: Token }>(BY_HASHES, [hashes]),
       { evenIfAway: true },
     );
     const tokens = new Map(rows.map(({ hash, token }) => [hash, token]));
@@ -157,7 +157,6 @@ export class PostgresTokenStore implements TokenStore {
 }
 
 async function tokenWithId(transaction: Transaction, id: string): Promise<Token | undefined> {
-  const query = queries.selectFrom('tokens').select('token').where('id', '=', id).compile();
-  const [row] = await transaction.read(query);
+  const [row] = await transaction.read(statement<{ token: Token }>(BY_ID, [id]));
   return row?.token;
 }

@@ -1,8 +1,7 @@
-import type { CompiledQuery } from 'kysely';
 import { type AuditEntry, type Micros, parseTimestamp, StoreUnavailable } from '../../index.ts';
 import { CHANGE_CHANNEL } from './changeFeed.ts';
-import type { Connection } from './connection/connection.ts';
-import { rowsOf, statement } from './connection/statement.ts';
+import { type Connection, rowsOf } from './connection/connection.ts';
+import { type Statement, statement } from './connection/statement.ts';
 
 /** Makes the commit of a transaction durable, even if asynchronous commit is the server's default. */
 const DURABLE = `SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'`;
@@ -94,12 +93,12 @@ export class Transaction {
     if (isBehind !== (this.#behindSince !== null)) this.#behindSince = isBehind ? this.wallClock : null;
   }
 
-  read<Row>(query: CompiledQuery<Row>): Promise<Row[]> {
+  read<Row>(query: Statement<Row>): Promise<Row[]> {
     return this.#connection.query(query);
   }
 
   /** Writes a change. Its audit entries and the change times of its accounts are written later, by `finish`. */
-  async write(query: CompiledQuery<unknown>, entries: readonly AuditEntry[]): Promise<void> {
+  async write(query: Statement<unknown>, entries: readonly AuditEntry[]): Promise<void> {
     await this.#connection.query(query);
     this.addAudit(entries);
   }
@@ -115,7 +114,7 @@ export class Transaction {
   }
 
   /** Writes data that needs no audit entry, such as the result for a retry key. */
-  async writeUnaudited(query: CompiledQuery<unknown>): Promise<void> {
+  async writeUnaudited(query: Statement<unknown>): Promise<void> {
     await this.#connection.query(query);
   }
 

@@ -1,6 +1,6 @@
-import type { CompiledQuery } from 'kysely';
 import type pg from 'pg';
 import { ConnectionFailed, failureOf } from './failures.ts';
+import { type Statement, statement } from './statement.ts';
 
 /** Time limit of a statement. It exceeds the limit in the database, so a slower response means a dead connection. */
 const DEADLINE_MS = 15_000;
@@ -28,7 +28,7 @@ export class Connection {
     return this.#isBroken;
   }
 
-  async query<Row>({ sql, parameters }: CompiledQuery<Row>): Promise<Row[]> {
+  async query<Row>({ sql, parameters }: Statement<Row>): Promise<Row[]> {
     const { rows } = await this.#within(this.#client.query(sql, [...parameters]));
     return rows as Row[]; // the author of the query declares this type
   }
@@ -53,4 +53,8 @@ export class Connection {
       clearTimeout(timer);
     }
   }
+}
+
+export function rowsOf<Row>(connection: Connection, sql: string): Promise<Row[]> {
+  return connection.query(statement<Row>(sql));
 }

@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { CompiledQuery } from 'kysely';
 import pg from 'pg';
 import type { Log } from '../../../../platform/logging/index.ts';
 import { BadPostgresUrl, type DatabaseHosts, databaseHosts } from '../../../../platform/postgres/index.ts';
@@ -13,6 +12,7 @@ import {
   TOO_MANY_CONNECTIONS,
 } from './failures.ts';
 import { hostClient } from './hostClient.ts';
+import type { Statement } from './statement.ts';
 
 /**
  * Maximum number of connections per instance. Idle ones stay open, because a database at its connection limit would
@@ -85,7 +85,7 @@ export class Connections {
   }
 
   /** Runs a read-only query. `evenIfAway` tries even if the database was unreachable, to detect that it is back. */
-  async read<Row>(query: CompiledQuery<Row>, { evenIfAway = false } = {}): Promise<Row[]> {
+  async read<Row>(query: Statement<Row>, { evenIfAway = false } = {}): Promise<Row[]> {
     if (!evenIfAway) this.assertReachable();
     return this.withRetries((connection) => connection.query(query));
   }
