@@ -1,41 +1,12 @@
 import { account } from '../session.ts';
 import { type ApiRequest, type ApiResponse, call, pathOf } from './client.ts';
+import { collection } from './collection.ts';
 import type { Outcome } from './failure.ts';
 import type { Rule, RuleCreation, RulePatch } from './types.ts';
 
-const rulesPath = (): string =>
-  pathOf`/accounts/${account.value}/network/advanced_dns_protection/configs/dns_protection/rules`;
-const rulePath = (id: string): string => rulesPath() + pathOf`/${id}`;
-
-/** A rule with its ETag. A change of the rule sends the ETag, and fails if the rule was changed after it was read. */
-export interface TaggedRule {
-  readonly rule: Rule;
-  readonly etag: string;
-}
-
-async function requestRule(
-  request: ApiRequest,
-): Promise<Outcome<TaggedRule & { readonly messages: readonly string[] }>> {
-  const answer = await call<Rule>(request);
-  if ('failure' in answer) return answer;
-  const { result, etag = '*', messages } = answer.value;
-  return { value: { rule: result, etag, messages } };
-}
-
-export const listRules = (): Promise<Outcome<ApiResponse<readonly Rule[]>>> => call({ path: rulesPath() });
-export const ruleCall = (id: string): ApiRequest => ({ path: rulePath(id) });
-export const readRule = (id: string) => requestRule(ruleCall(id));
-
-/** Creates a rule. If the request is retried with the same `key`, no second rule is created. */
-export const createRule = (rule: RuleCreation, key: string) =>
-  requestRule({ method: 'POST', path: rulesPath(), body: rule, headers: { 'idempotency-key': key } });
-
-/** Changes a rule. The server responds with status 412 if the rule was changed after it was read. */
-export const updateRule = ({ rule: { id }, etag }: TaggedRule, patch: RulePatch) =>
-  requestRule({ method: 'PATCH', path: rulePath(id), body: patch, headers: { 'if-match': etag } });
-
-export const deleteRule = ({ rule: { id }, etag }: TaggedRule): Promise<Outcome<ApiResponse<null>>> =>
-  call({ method: 'DELETE', path: rulePath(id), headers: { 'if-match': etag } });
+export const ruleCalls = collection<Rule, RuleCreation, RulePatch>(
+  () => pathOf`/accounts/${account.value}/network/advanced_dns_protection/configs/dns_protection/rules`,
+);
 
 /** Numbers of queries to which a rule was applied, by outcome. The default period is the last hour. */
 export interface Analytics {
@@ -67,7 +38,7 @@ export interface Explanation {
 }
 
 const analyticsCall = (id: string, query: Readonly<Record<string, string>> = {}): ApiRequest => ({
-  path: `${rulePath(id)}/analytics`,
+  path: `${ruleCalls.callOf(id).path}/analytics`,
   query,
 });
 export const readAnalytics = (

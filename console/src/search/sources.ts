@@ -1,9 +1,9 @@
 import type { Outcome } from '../api/failure.ts';
 import { gateway } from '../api/gateway.ts';
 import { listAllAttacks } from '../api/guard.ts';
-import { listEntries } from '../api/lists.ts';
-import { listRules } from '../api/rules.ts';
-import { listAssessments, listPolicies } from '../api/zones.ts';
+import { entryCalls } from '../api/lists.ts';
+import { ruleCalls } from '../api/rules.ts';
+import { listAssessments, policyCalls } from '../api/zones.ts';
 import { isKeyListOpen } from '../keyboard.ts';
 import { ruleInForceId } from '../live.ts';
 import { zonesText } from '../pages/attacks/texts.ts';
@@ -30,13 +30,13 @@ async function hitsOf<T>(
 export async function readObjects(): Promise<readonly Hit[]> {
   if (!may('dns_protection:read')) return [];
   const found = await Promise.all([
-    hitsOf(listRules(), ({ result }) =>
+    hitsOf(ruleCalls.list(), ({ result }) =>
       result.map((rule) => ({
         ...{ kind: 'Rule', title: scopeText(rule), open: `/rules/${rule.id}` },
         note: `${rule.mode}${rule.id === ruleInForceId.value ? ', in force here' : ''}`,
       })),
     ),
-    hitsOf(listPolicies(), ({ result }) =>
+    hitsOf(policyCalls.list(), ({ result }) =>
       result.map(({ id, zone, mode }) => ({
         kind: 'Zone policy',
         title: zone,
@@ -51,7 +51,7 @@ export async function readObjects(): Promise<readonly Hit[]> {
       })),
     ),
     ...listNames.map((list) =>
-      hitsOf(listEntries(list), ({ result }) =>
+      hitsOf(entryCalls[list].list(), ({ result }) =>
         result.map((entry) => ({
           ...{ kind: 'List entry', title: entryValue(entry), open: `/lists/${list}/${entry.id}` },
           note: `${listTexts[list].past}${entry.comment && `, ${entry.comment}`}`,

@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import { useSearch } from 'wouter-preact';
 import { readFleet } from '../../api/guard.ts';
 import { readHealth } from '../../api/operator.ts';
-import { listRules } from '../../api/rules.ts';
+import { ruleCalls } from '../../api/rules.ts';
 import type { FleetInstance, Rule } from '../../api/types.ts';
 import { live, refreshPeriod, rulesVersion } from '../../live.ts';
 import { changeQuery } from '../../navigate.ts';
@@ -24,7 +24,7 @@ const REFRESH_MS = 10_000;
 /** Page of the guards that protect the account, and of this server. */
 export function Fleet() {
   const reads = useLoaded(readFleet, [account.value, refreshPeriod(REFRESH_MS)]);
-  const rules = useLoaded(listRules, [account.value, rulesVersion.value]);
+  const rules = useLoaded(ruleCalls.list, [account.value, rulesVersion.value]);
   const asked = new URLSearchParams(useSearch());
   const sort = asked.get('sort') ?? 'location';
   const { value, failure } = reads.loaded.value;

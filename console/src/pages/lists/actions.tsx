@@ -1,5 +1,5 @@
 import type { Failure, Outcome } from '../../api/failure.ts';
-import { type AccessListName, createEntry, deleteEntry, listEntries, readEntry } from '../../api/lists.ts';
+import { type AccessListName, entryCalls } from '../../api/lists.ts';
 import { may } from '../../session.ts';
 import { confirm } from '../../ui/confirm.tsx';
 import { showToast } from '../../ui/toast.tsx';
@@ -53,17 +53,17 @@ export async function addEntry(
   comment: string,
 ): Promise<Outcome<undefined>> {
   const { past } = listTexts[list];
-  const known = await listEntries(list);
+  const known = await entryCalls[list].list();
   if ('failure' in known) return known;
   if (sameEntry(known.value.result, value) !== undefined) {
     showToast(`${value} is already ${past}.`);
     return { value: undefined };
   }
-  const made = await createEntry(list, newEntryOf(value, comment));
+  const made = await entryCalls[list].create(newEntryOf(value, comment));
   if ('failure' in made) return made;
-  const shown = entryValue(made.value.entry);
+  const shown = entryValue(made.value.item);
   showToast(`${shown} is ${past}.`, async () => {
-    const undone = await deleteEntry(made.value);
+    const undone = await entryCalls[list].delete(made.value);
     if ('failure' in undone) showToast(`Not undone. ${undone.failure.what}`);
     else showToast(`Undone: ${shown} is not ${past} any more.`);
   });
@@ -72,9 +72,9 @@ export async function addEntry(
 
 /** Deletes an entry after a confirmation, unless it was changed since it was read, and offers to create it again. */
 export async function confirmAndDelete(list: AccessListName, id: string): Promise<void> {
-  const read = await readEntry(list, id);
+  const read = await entryCalls[list].read(id);
   if ('failure' in read) return showToast(`Not deleted. ${faultText(read.failure)}`);
-  const { id: _id, created_on: _created, modified_on: _modified, ...creation } = read.value.entry;
+  const { id: _id, created_on: _created, modified_on: _modified, ...creation } = read.value.item;
   const value = entryValue(creation);
   const isWanted = await confirm({
     title: `Delete ${value} from the ${list}?`,
@@ -82,10 +82,10 @@ export async function confirmAndDelete(list: AccessListName, id: string): Promis
     ...{ action: 'Delete', isHarmful: true },
   });
   if (!isWanted) return;
-  const outcome = await deleteEntry(read.value);
+  const outcome = await entryCalls[list].delete(read.value);
   if ('failure' in outcome) return showToast(`Not deleted. ${faultText(outcome.failure)}`);
   showToast(`${value} is not ${listTexts[list].past} any more.`, async () => {
-    const made = await createEntry(list, creation);
+    const made = await entryCalls[list].create(creation);
     if ('failure' in made) showToast(`Not restored. ${faultText(made.failure)}`);
     else showToast(`Undone: ${value} is on the ${list} again, with a new id.`);
   });

@@ -1,4 +1,5 @@
-import { type AccessListName, readEntry, type TaggedEntry, updateEntry } from '../../api/lists.ts';
+import type { Tagged } from '../../api/collection.ts';
+import { type AccessEntry, type AccessListName, entryCalls } from '../../api/lists.ts';
 import { may } from '../../session.ts';
 import { DetailPage } from '../../ui/detailPage.tsx';
 import { EditForm, type FieldsProps } from '../../ui/editForm.tsx';
@@ -9,36 +10,36 @@ import { entryValue, listTexts } from './entries.ts';
 const titles = { enabled: 'In force', comment: 'Comment' } as const;
 type Settings = Readonly<Record<keyof typeof titles, string>>;
 
-const settingsOf = ({ entry: { enabled, comment } }: TaggedEntry): Settings => ({
+const settingsOf = ({ item: { enabled, comment } }: Tagged<AccessEntry>): Settings => ({
   ...{ enabled: enabled ? 'yes' : 'no', comment },
 });
-const update = (from: TaggedEntry, { enabled, comment }: Partial<Settings>) =>
-  updateEntry(from, {
-    ...(enabled !== undefined && { enabled: enabled === 'yes' }),
-    ...(comment !== undefined && { comment }),
-  });
+const patchOf = ({ enabled, comment }: Partial<Settings>) => ({
+  ...(enabled !== undefined && { enabled: enabled === 'yes' }),
+  ...(comment !== undefined && { comment }),
+});
 
 /** Form that switches an entry on and off, and changes its comment. */
 export function EntryDetail({ list, id }: { readonly list: AccessListName; readonly id: string }) {
-  const reads = useLoaded(() => readEntry(list, id), [list, id]);
+  const reads = useLoaded(() => entryCalls[list].read(id), [list, id]);
   const form = {
     ...{ settingsOf, titles, reload: reads.again, fields: Fields },
     // The heading shows the state, so the entry is read again after a change.
-    update: (from: TaggedEntry, patch: Partial<Settings>) => update(from, patch).finally(reads.again),
+    update: (from: Tagged<AccessEntry>, changed: Partial<Settings>) =>
+      entryCalls[list].update(from, patchOf(changed)).finally(reads.again),
   };
   return (
     <DetailPage of={reads} what="entry" list={['/lists', 'Both lists']}>
       {(tagged) => (
         <>
           <h1>
-            <UntrustedText text={entryValue(tagged.entry)} />
-            {tagged.entry.enabled ? ` is ${listTexts[list].past}.` : ': switched off.'}
+            <UntrustedText text={entryValue(tagged.item)} />
+            {tagged.item.enabled ? ` is ${listTexts[list].past}.` : ': switched off.'}
           </h1>
           {may('dns_protection:write') ? (
-            <EditForm kind="entry" name={entryValue(tagged.entry)} {...form} tagged={tagged} />
+            <EditForm kind="entry" name={entryValue(tagged.item)} {...form} tagged={tagged} />
           ) : (
             <p>
-              Comment: <UntrustedText text={tagged.entry.comment || 'none'} />
+              Comment: <UntrustedText text={tagged.item.comment || 'none'} />
             </p>
           )}
         </>

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { useSearch } from 'wouter-preact';
 import type { Failure, Outcome } from '../../api/failure.ts';
-import { type AccessEntry, type AccessListName, listEntries } from '../../api/lists.ts';
+import { type AccessEntry, type AccessListName, entryCalls } from '../../api/lists.ts';
 import { refreshPeriod } from '../../live.ts';
 import { changeQuery } from '../../navigate.ts';
 import { account, may } from '../../session.ts';
@@ -30,7 +30,7 @@ type Row = AccessEntry & { readonly list: AccessListName };
 async function readBoth(): Promise<Outcome<readonly Row[]>> {
   const rows: Row[] = [];
   for (const list of listNames) {
-    const answer = await listEntries(list);
+    const answer = await entryCalls[list].list();
     if ('failure' in answer) return answer;
     rows.push(...answer.value.result.map((entry) => ({ ...entry, list })).reverse());
   }

@@ -1,4 +1,4 @@
-import { readRule } from '../../api/rules.ts';
+import { ruleCalls } from '../../api/rules.ts';
 import { live, rulesVersion } from '../../live.ts';
 import { may } from '../../session.ts';
 import { Link } from '../../ui/link.tsx';
@@ -30,9 +30,9 @@ export function InForce() {
 }
 
 function RuleInForce({ id, mode }: { readonly id: string; readonly mode: Mode }) {
-  const { loaded } = useLoaded(() => readRule(id), [id, rulesVersion.value]);
+  const { loaded } = useLoaded(() => ruleCalls.read(id), [id, rulesVersion.value]);
   const tagged = loaded.value.value;
-  const rule = tagged?.rule;
+  const rule = tagged?.item;
   return (
     <section class="in-force">
       <p>

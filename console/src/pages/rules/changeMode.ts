@@ -1,12 +1,14 @@
+import type { Tagged } from '../../api/collection.ts';
 import type { Failure } from '../../api/failure.ts';
-import { type TaggedRule, updateRule } from '../../api/rules.ts';
+import { ruleCalls } from '../../api/rules.ts';
+import type { Rule } from '../../api/types.ts';
 import { confirm } from '../../ui/confirm.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { type Mode, modeEffects, scopeText } from './texts.ts';
 
 /** Sets the mode of a rule after a confirmation, unless the rule was changed since it was read. Offers to undo it. */
-export async function changeMode(tagged: TaggedRule, mode: Mode): Promise<Failure | undefined> {
-  const { rule } = tagged;
+export async function changeMode(tagged: Tagged<Rule>, mode: Mode): Promise<Failure | undefined> {
+  const rule = tagged.item;
   if (mode === rule.mode) return undefined;
   const place = scopeText(rule);
   const isWanted = await confirm({
@@ -15,7 +17,7 @@ export async function changeMode(tagged: TaggedRule, mode: Mode): Promise<Failur
     action: `Set to ${mode}`,
   });
   if (!isWanted) return undefined;
-  const outcome = await updateRule(tagged, { mode });
+  const outcome = await ruleCalls.update(tagged, { mode });
   if ('failure' in outcome) return outcome.failure;
   showToast(
     `The rule for ${place} is now ${mode} (was ${rule.mode}).`,
@@ -24,9 +26,9 @@ export async function changeMode(tagged: TaggedRule, mode: Mode): Promise<Failur
   return undefined;
 }
 
-async function undoMode(changed: TaggedRule, mode: Mode): Promise<void> {
-  const outcome = await updateRule(changed, { mode });
-  const place = scopeText(changed.rule);
+async function undoMode(changed: Tagged<Rule>, mode: Mode): Promise<void> {
+  const outcome = await ruleCalls.update(changed, { mode });
+  const place = scopeText(changed.item);
   if ('failure' in outcome) showToast(`Not undone. ${outcome.failure.what} ${outcome.failure.todo}`);
   else showToast(`Undone: the rule for ${place} is ${mode} again.`);
 }

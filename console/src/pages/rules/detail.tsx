@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { curlOf } from '../../api/client.ts';
-import { readRule, ruleCall, updateRule } from '../../api/rules.ts';
+import { ruleCalls } from '../../api/rules.ts';
 import type { Rule } from '../../api/types.ts';
 import { ruleInForceId, rulesVersion } from '../../live.ts';
 import { isGuarded, may } from '../../session.ts';
@@ -10,7 +10,7 @@ import { EditForm } from '../../ui/editForm.tsx';
 import { Time } from '../../ui/time.tsx';
 import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
-import { confirmAndDelete } from './confirmAndDelete.ts';
+import { confirmAndDeleteRule } from './confirmAndDelete.ts';
 import { History } from './history.tsx';
 import { MonitoringAdvice } from './monitoringAdvice.tsx';
 import { SettingsFields, settingNames, settingsOf, settingTitles } from './settings.tsx';
@@ -19,7 +19,7 @@ import { scopeText } from './texts.ts';
 export function RuleDetail({ id }: { readonly id: string }) {
   // While a rule is being deleted, it is not read again: the live stream may report the deletion before the response.
   const isDeleting = useSignal(false);
-  const reads = useLoaded(() => readRule(id), [id, rulesVersion.value], isDeleting.value);
+  const reads = useLoaded(() => ruleCalls.read(id), [id, rulesVersion.value], isDeleting.value);
   const isGone = reads.loaded.value.failure?.status === 404;
   return (
     <DetailPage of={reads} what="rule" list={['/rules', 'All rules']}>
@@ -28,21 +28,21 @@ export function RuleDetail({ id }: { readonly id: string }) {
           <div class="head">
             <section>
               <h1>
-                Rule for <UntrustedText text={scopeText(tagged.rule)} />
-                {isGone ? ': deleted' : <InForceTag rule={tagged.rule} />}
+                Rule for <UntrustedText text={scopeText(tagged.item)} />
+                {isGone ? ': deleted' : <InForceTag rule={tagged.item} />}
               </h1>
               <p class="quiet">
-                Created <Time at={tagged.rule.created_on} />, changed <Time at={tagged.rule.modified_on} />
+                Created <Time at={tagged.item.created_on} />, changed <Time at={tagged.item.modified_on} />
               </p>
             </section>
             <div class="actions">
-              <Copy text={tagged.rule.id} label="Copy id" />
-              <Copy text={() => curlOf(ruleCall(tagged.rule.id))} label="Copy as curl" />
+              <Copy text={tagged.item.id} label="Copy id" />
+              <Copy text={() => curlOf(ruleCalls.callOf(tagged.item.id))} label="Copy as curl" />
               {may('dns_protection:write') && !isGone && (
                 <button
                   type="button"
                   class="harm-outline"
-                  onClick={() => void confirmAndDelete(tagged, isDeleting)}
+                  onClick={() => void confirmAndDeleteRule(tagged, isDeleting)}
                 >
                   Delete …
                 </button>
@@ -56,19 +56,19 @@ export function RuleDetail({ id }: { readonly id: string }) {
               {may('dns_protection:write') && !isGone ? (
                 <EditForm
                   kind="rule"
-                  name={scopeText(tagged.rule)}
+                  name={scopeText(tagged.item)}
                   tagged={tagged}
-                  settingsOf={({ rule }) => settingsOf(rule)}
+                  settingsOf={({ item }) => settingsOf(item)}
                   titles={settingTitles}
-                  update={updateRule}
+                  update={ruleCalls.update}
                   reload={reads.again}
                   fields={SettingsFields}
                 />
               ) : (
-                <ReadOnly rule={tagged.rule} />
+                <ReadOnly rule={tagged.item} />
               )}
             </section>
-            <History id={id} name={scopeText(tagged.rule)} />
+            <History id={id} name={scopeText(tagged.item)} />
           </div>
         </>
       )}

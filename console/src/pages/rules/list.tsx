@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { useSearch } from 'wouter-preact';
-import { type Counts, listRules } from '../../api/rules.ts';
+import { type Counts, ruleCalls } from '../../api/rules.ts';
 import type { Rule } from '../../api/types.ts';
 import { hasGuard, ruleInForceId, rulesVersion } from '../../live.ts';
 import { changeQuery } from '../../navigate.ts';
@@ -20,8 +20,8 @@ import { type Hits, useHits } from './hits.ts';
 import { ModeSelect } from './modeSelect.tsx';
 import { bySpecificity, scopeText, supersededIn } from './texts.ts';
 
-async function readAll(): ReturnType<typeof listRules> {
-  const outcome = await listRules();
+async function readAll(): ReturnType<typeof ruleCalls.list> {
+  const outcome = await ruleCalls.list();
   if ('value' in outcome) rulesVersion.value = outcome.value.etag ?? '';
   return outcome;
 }

@@ -1,4 +1,4 @@
-import { readRule } from '../../api/rules.ts';
+import { ruleCalls } from '../../api/rules.ts';
 import type { Rule } from '../../api/types.ts';
 import { may } from '../../session.ts';
 import { showToast } from '../../ui/toast.tsx';
@@ -10,7 +10,7 @@ export function ModeSelect({ rule }: { readonly rule: Rule }) {
   const { id, mode } = rule;
   if (!may('dns_protection:write')) return <span class={`mode ${mode}`}>{mode}</span>;
   const choose = async (wanted: Mode) => {
-    const read = await readRule(id);
+    const read = await ruleCalls.read(id);
     const failure = 'failure' in read ? read.failure : await changeMode(read.value, wanted);
     if (failure) showToast(`Not changed. ${failure.what} ${failure.still}`);
   };

@@ -1,6 +1,8 @@
 import { useSignal } from '@preact/signals';
+import type { Tagged } from '../../api/collection.ts';
 import type { Failure } from '../../api/failure.ts';
-import { readRule, type TaggedRule } from '../../api/rules.ts';
+import { ruleCalls } from '../../api/rules.ts';
+import type { Rule } from '../../api/types.ts';
 import { may } from '../../session.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { changeMode } from './changeMode.ts';
@@ -9,7 +11,7 @@ import { type Mode, modeEffects, modes } from './texts.ts';
 export interface ModeSwitchProps {
   readonly id: string;
   /** The rule as it was read last; undefined if it was not read yet. */
-  readonly tagged: TaggedRule | undefined;
+  readonly tagged: Tagged<Rule> | undefined;
   /** Current mode of the rule, which may be known before the rule is read. */
   readonly mode: Mode;
 }
@@ -20,7 +22,7 @@ export function ModeSwitch({ id, tagged, mode }: ModeSwitchProps) {
   if (!may('dns_protection:write')) return <span class={`mode ${mode}`}>{mode}</span>;
   const choose = async (wanted: Mode) => {
     // The rule is read first if it was not read yet, or if it had another mode when it was read.
-    const read = tagged?.rule.mode === mode ? { value: tagged } : await readRule(id);
+    const read = tagged?.item.mode === mode ? { value: tagged } : await ruleCalls.read(id);
     failure.value = 'failure' in read ? read.failure : await changeMode(read.value, wanted);
   };
   return (

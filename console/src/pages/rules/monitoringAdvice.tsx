@@ -1,6 +1,8 @@
 import { computed, useSignal } from '@preact/signals';
+import type { Tagged } from '../../api/collection.ts';
 import type { Failure } from '../../api/failure.ts';
-import { type Counts, readAnalytics, type TaggedRule, wouldDropCounts } from '../../api/rules.ts';
+import { type Counts, readAnalytics, wouldDropCounts } from '../../api/rules.ts';
+import type { Rule } from '../../api/types.ts';
 import { refreshPeriod } from '../../live.ts';
 import { isGuarded, may } from '../../session.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
@@ -13,17 +15,17 @@ const turn = computed(() => refreshPeriod(REFRESH_MS));
 
 /** Shows how many queries a rule in monitoring mode would have dropped in the last hour, and offers to enable it. */
 export function MonitoringAdvice(props: AdviceProps) {
-  if (!isGuarded.value || props.tagged.rule.mode !== 'monitoring') return null;
+  if (!isGuarded.value || props.tagged.item.mode !== 'monitoring') return null;
   return <Advice {...props} />;
 }
 
 interface AdviceProps {
-  readonly tagged: TaggedRule;
+  readonly tagged: Tagged<Rule>;
   readonly isDeleting: boolean;
 }
 
 function Advice({ tagged, isDeleting }: AdviceProps) {
-  const { loaded } = useLoaded(() => readAnalytics(tagged.rule.id), [tagged.etag, turn.value], isDeleting);
+  const { loaded } = useLoaded(() => readAnalytics(tagged.item.id), [tagged.etag, turn.value], isDeleting);
   const failure = useSignal<Failure | undefined>(undefined);
   const totals = loaded.value.value?.result.totals;
   const enable = async () => {

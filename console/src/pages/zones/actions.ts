@@ -1,43 +1,19 @@
 import type { Signal } from '@preact/signals';
-import { newRetryKey } from '../../api/access.ts';
-import {
-  createPolicy,
-  deletePolicy,
-  forgetZone,
-  type TaggedPolicy,
-  type ZonePolicy,
-} from '../../api/zones.ts';
-import { goTo } from '../../navigate.ts';
+import type { Tagged } from '../../api/collection.ts';
+import { forgetZone, policyCalls, type ZonePolicy } from '../../api/zones.ts';
 import { confirm } from '../../ui/confirm.tsx';
+import { confirmAndDelete } from '../../ui/confirmAndDelete.ts';
 import { showToast } from '../../ui/toast.tsx';
 
-/**
- * Asks the user to type the name of the zone, deletes its policy unless it was changed since it was read, and offers
- * to create it again. `isDeleting` becomes false after a failure.
- */
-export async function confirmAndDelete(tagged: TaggedPolicy, isDeleting: Signal<boolean>): Promise<void> {
-  const { id: _id, created_on: _created, modified_on: _modified, ...creation } = tagged.policy;
-  const { zone } = creation;
-  const isWanted = await confirm({
-    title: `Delete the policy for ${zone}?`,
+export const confirmAndDeletePolicy = (
+  tagged: Tagged<ZonePolicy>,
+  isDeleting: Signal<boolean>,
+): Promise<void> =>
+  confirmAndDelete(tagged, {
+    ...{ kind: 'policy', place: tagged.item.zone, typed: tagged.item.zone },
     text: 'Its names then have the policy of the next higher zone that has one. Otherwise the rule in force applies.',
-    ...{ action: 'Delete the policy', isHarmful: true, typed: zone },
+    ...{ calls: policyCalls, list: '/zones', isDeleting },
   });
-  if (!isWanted) return;
-  isDeleting.value = true;
-  const outcome = await deletePolicy(tagged);
-  if ('failure' in outcome) {
-    isDeleting.value = false;
-    showToast(`Not deleted. ${outcome.failure.what} ${outcome.failure.still}`);
-    return;
-  }
-  goTo('/zones');
-  showToast(`The policy for ${zone} was deleted.`, async () => {
-    const made = await createPolicy(creation, newRetryKey());
-    if ('failure' in made) showToast(`Not restored. ${made.failure.what} ${made.failure.todo}`);
-    else showToast(`The policy for ${zone} is restored, with a new id.`);
-  });
-}
 
 /** Asks the user to type the name of the zone, and lets all guards of the account forget it. */
 export async function confirmAndForget({ id, zone }: ZonePolicy): Promise<void> {

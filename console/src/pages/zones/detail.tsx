@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useSearch } from 'wouter-preact';
 import { curlOf } from '../../api/client.ts';
-import { policyCall, readPolicy, updatePolicy } from '../../api/zones.ts';
+import { policyCalls } from '../../api/zones.ts';
 import { zonesVersion } from '../../live.ts';
 import { may } from '../../session.ts';
 import { Copy } from '../../ui/copy.tsx';
@@ -10,7 +10,7 @@ import { EditForm } from '../../ui/editForm.tsx';
 import { Time } from '../../ui/time.tsx';
 import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
-import { confirmAndDelete, confirmAndForget } from './actions.ts';
+import { confirmAndDeletePolicy, confirmAndForget } from './actions.ts';
 import { PolicyFields } from './policyFields.tsx';
 import { membersOf, type PolicySettings, policySettingsOf, policyTitles, proposedIn } from './settings.ts';
 
@@ -18,7 +18,7 @@ export function PolicyDetail({ id }: { readonly id: string }) {
   const proposed = proposedIn(useSearch());
   // While a policy is being deleted, it is not read again: the live stream may report the deletion first.
   const isDeleting = useSignal(false);
-  const reads = useLoaded(() => readPolicy(id), [id, zonesVersion.value], isDeleting.value);
+  const reads = useLoaded(() => policyCalls.read(id), [id, zonesVersion.value], isDeleting.value);
   const isGone = reads.loaded.value.failure?.status === 404;
   const isEditable = may('dns_protection:write') && !isGone;
   return (
@@ -28,26 +28,25 @@ export function PolicyDetail({ id }: { readonly id: string }) {
           <div class="head">
             <section>
               <h1>
-                Policy for <UntrustedText text={tagged.policy.zone} />
+                Policy for <UntrustedText text={tagged.item.zone} />
                 {isGone && ': deleted'}
               </h1>
               <p class="quiet">
-                Created <Time at={tagged.policy.created_on} />, changed{' '}
-                <Time at={tagged.policy.modified_on} />
+                Created <Time at={tagged.item.created_on} />, changed <Time at={tagged.item.modified_on} />
               </p>
             </section>
             <div class="actions">
               <Copy text={id} label="Copy id" />
-              <Copy text={() => curlOf(policyCall(id))} label="Copy as curl" />
+              <Copy text={() => curlOf(policyCalls.callOf(id))} label="Copy as curl" />
               {isEditable && (
                 <>
-                  <button type="button" onClick={() => void confirmAndForget(tagged.policy)}>
+                  <button type="button" onClick={() => void confirmAndForget(tagged.item)}>
                     Forget what was learned …
                   </button>
                   <button
                     type="button"
                     class="harm-outline"
-                    onClick={() => void confirmAndDelete(tagged, isDeleting)}
+                    onClick={() => void confirmAndDeletePolicy(tagged, isDeleting)}
                   >
                     Delete …
                   </button>
@@ -59,17 +58,17 @@ export function PolicyDetail({ id }: { readonly id: string }) {
             {isEditable ? (
               <EditForm
                 kind="policy"
-                name={tagged.policy.zone}
+                name={tagged.item.zone}
                 tagged={tagged}
-                settingsOf={({ policy }) => policySettingsOf(policy)}
+                settingsOf={({ item }) => policySettingsOf(item)}
                 titles={policyTitles}
-                initial={proposed && { ...policySettingsOf(tagged.policy), ...proposed }}
-                update={(from, patch) => updatePolicy(from, membersOf(patch))}
+                initial={proposed && { ...policySettingsOf(tagged.item), ...proposed }}
+                update={(from, patch) => policyCalls.update(from, membersOf(patch))}
                 reload={reads.again}
                 fields={PolicyFields}
               />
             ) : (
-              <ReadOnly settings={policySettingsOf(tagged.policy)} />
+              <ReadOnly settings={policySettingsOf(tagged.item)} />
             )}
           </section>
         </>

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { useSearch } from 'wouter-preact';
-import { listAssessments, listPolicies, type ZoneAssessment, type ZonePolicy } from '../../api/zones.ts';
+import { listAssessments, policyCalls, type ZoneAssessment, type ZonePolicy } from '../../api/zones.ts';
 import { refreshPeriod, zonesVersion } from '../../live.ts';
 import { changeQuery } from '../../navigate.ts';
 import { account, isGuarded, may } from '../../session.ts';
@@ -22,8 +22,8 @@ import { assessmentTexts, limitedShare, rateText, sensitivitiesText, zonesHeadli
 /** Period after which assessments are read again. */
 const REFRESH_MS = 10_000;
 
-async function readPolicies(): ReturnType<typeof listPolicies> {
-  const outcome = await listPolicies();
+async function readPolicies(): ReturnType<typeof policyCalls.list> {
+  const outcome = await policyCalls.list();
   if ('value' in outcome) zonesVersion.value = outcome.value.etag ?? '';
   return outcome;
 }

@@ -1,0 +1,82 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { newRetryKey } from '../api/access.ts';
+import type { Tagged } from '../api/collection.ts';
+import type { Failure, Outcome } from '../api/failure.ts';
+import { goTo } from '../navigate.ts';
+import { may } from '../session.ts';
+import { EmptyState } from './emptyState.tsx';
+import { ErrorBox } from './errorBox.tsx';
+import { Link } from './link.tsx';
+import { showToast } from './toast.tsx';
+
+export interface CreationPageProps<Item> {
+  readonly title: string;
+  readonly kind: 'rule' | 'policy';
+  readonly kinds: 'rules' | 'policies';
+  /** Name of the list of these records, which is also its path. */
+  readonly list: 'rules' | 'zones';
+  /** Creates the record. Requests with one idempotency key create at most one record. */
+  readonly create: (key: string) => Promise<Outcome<Tagged<Item>>>;
+  /** Returns the text of the message about a created record. */
+  readonly messageOf: (created: Tagged<Item>) => string;
+  readonly fields: (failure: Failure | undefined) => ComponentChildren;
+}
+
+/** Page with a form that creates a record, and then shows the page of the record. */
+export function CreationPage<Item extends { readonly id: string }>({
+  title,
+  kind,
+  kinds,
+  list,
+  create,
+  messageOf,
+  fields,
+}: CreationPageProps<Item>) {
+  const failure = useSignal<Failure | undefined>(undefined);
+  const isBusy = useSignal(false);
+  // Retries send the same idempotency key, so that a lost response does not lead to a second record or a conflict.
+  const key = useSignal(newRetryKey());
+  if (!may('dns_protection:write'))
+    return (
+      <EmptyState title={`Your token does not allow creating ${kinds}`}>
+        This page requires the permission <code>dns_protection:write</code>.{' '}
+        <Link to={`/${list}`}>Back to the {list}</Link>
+      </EmptyState>
+    );
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    isBusy.value = true;
+    const outcome = await create(key.value);
+    isBusy.value = false;
+    if ('failure' in outcome) {
+      failure.value = outcome.failure;
+      // After a 4xx, the corrected record needs a new key. After a 5xx or without a response, the record may exist:
+      // same key.
+      if (outcome.failure.status !== undefined && outcome.failure.status < 500) key.value = newRetryKey();
+      return;
+    }
+    showToast(messageOf(outcome.value));
+    goTo(`/${list}/${outcome.value.item.id}`);
+  };
+  return (
+    <div class="page narrow">
+      <p class="way-back">
+        <Link to={`/${list}`}>← All {list}</Link>
+      </p>
+      <h1>{title}</h1>
+      <form onSubmit={submit} class="edit-form">
+        {fields(failure.value)}
+        {failure.value && <ErrorBox failure={failure.value} />}
+        <div class="actions">
+          <Link to={`/${list}`} class="button">
+            Cancel
+          </Link>
+          <button type="submit" class="primary" disabled={isBusy.value}>
+            Create the {kind}
+          </button>
+        </div>
+      </form>
+    </div>
+  );
+}
