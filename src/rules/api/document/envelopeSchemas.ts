@@ -1,4 +1,4 @@
-import Type, { type TSchema } from 'typebox';
+import Type, { type TProperties, type TSchema } from 'typebox';
 import {
   accessLists,
   entryPatchSchema,
@@ -23,10 +23,8 @@ import {
   namesSchema,
   newGatewayKeySchema,
 } from './keySchemas.ts';
+import { closedObject, moment, oneOf, ref, text } from './schemaParts.ts';
 import { apiTokenSchema, auditedTokenSchema, createdApiTokenSchema } from './tokenSchemas.ts';
-
-const closed = { additionalProperties: false };
-const ref = (name: string) => Type.Ref(`#/components/schemas/${name}`);
 
 /**
  * Schema of a member that is always null. It allows other types too, because many client generators fail for the type
@@ -34,174 +32,102 @@ const ref = (name: string) => Type.Ref(`#/components/schemas/${name}`);
  */
 const alwaysNull = (type: readonly string[]): TSchema => Type.Unsafe({ type, description: 'Always null.' });
 
-const entrySchema = Type.Object(
-  {
-    code: Type.Integer({ minimum: 1000 }),
-    message: Type.String({ minLength: 1 }),
-    source: Type.Optional(
-      Type.Object({ pointer: Type.String({ description: 'JSON pointer to the invalid field.' }) }, closed),
-    ),
-    error_chain: Type.Optional(
-      Type.Array(Type.Object({ code: Type.Integer(), message: Type.String() }, closed), {
-        description: 'Causes of the error.',
-      }),
-    ),
-    type: Type.Optional(alwaysNull(['string', 'null'])),
-  },
-  closed,
-);
+const entrySchema = closedObject({
+  code: Type.Integer({ minimum: 1000 }),
+  message: Type.String({ minLength: 1 }),
+  source: Type.Optional(closedObject({ pointer: text('JSON pointer to the invalid field.') })),
+  error_chain: Type.Optional(
+    Type.Array(closedObject({ code: Type.Integer(), message: Type.String() }), {
+      description: 'Causes of the error.',
+    }),
+  ),
+  type: Type.Optional(alwaysNull(['string', 'null'])),
+});
 
-const resultInfoSchema = Type.Object(
-  {
-    page: Type.Integer({ minimum: 1 }),
-    per_page: Type.Integer({ minimum: 1, maximum: 1000 }),
-    count: Type.Integer({ minimum: 0, description: 'Number of items on this page.' }),
-    total_count: Type.Integer({ minimum: 0, description: 'Number of items on all pages.' }),
-    total_pages: Type.Integer({ minimum: 0 }),
-  },
-  closed,
-);
+const resultInfoSchema = closedObject({
+  page: Type.Integer({ minimum: 1 }),
+  per_page: Type.Integer({ minimum: 1, maximum: 1000 }),
+  count: Type.Integer({ minimum: 0, description: 'Number of items on this page.' }),
+  total_count: Type.Integer({ minimum: 0, description: 'Number of items on all pages.' }),
+  total_pages: Type.Integer({ minimum: 0 }),
+});
 
-const cursorInfoSchema = Type.Object(
-  {
-    per_page: Type.Integer({ minimum: 1, maximum: MAX_AUDIT_PAGE }),
-    count: Type.Integer({ minimum: 0, description: 'Changes on this page.' }),
-    cursor: Type.Optional(
-      Type.String({
-        pattern: cursorPattern,
-        description: 'Value of `cursor` for the next page, with older changes. Missing on the last page.',
-      }),
-    ),
-  },
-  closed,
-);
+const cursorInfoSchema = closedObject({
+  per_page: Type.Integer({ minimum: 1, maximum: MAX_AUDIT_PAGE }),
+  count: Type.Integer({ minimum: 0, description: 'Changes on this page.' }),
+  cursor: Type.Optional(
+    Type.String({
+      pattern: cursorPattern,
+      description: 'Value of `cursor` for the next page, with older changes. Missing on the last page.',
+    }),
+  ),
+});
 
 const changeMembers = {
-  at: Type.String({ format: 'date-time', description: 'Time of the change, unique among all changes.' }),
-  by: Type.String({
-    description:
-      'Id of the token, `configured:` and 16 hex digits for the server’s own token, or `cli:` and a user name for a command.',
-  }),
-  label: Type.Optional(Type.String({ description: 'Label of the token.' })),
-  from: Type.String({ description: 'Address of the client; `local` for a command on the same machine.' }),
+  at: moment('Time of the change, unique among all changes.'),
+  by: text(
+    'Id of the token, `configured:` and 16 hex digits for the server’s own token, or `cli:` and a user name for a command.',
+  ),
+  label: Type.Optional(text('Label of the token.')),
+  from: text('Address of the client; `local` for a command on the same machine.'),
 };
-const accountMember = { account: Type.String() };
 
-const ruleChangeSchema = Type.Object(
-  {
-    ...changeMembers,
-    ...accountMember,
-    rule: Type.String({ description: 'Id of the rule.' }),
-    action: Type.Enum(['rule.create', 'rule.update', 'rule.delete'], { type: 'string' }),
-    before: Type.Optional(ref('Rule')),
-    after: Type.Optional(ref('Rule')),
-  },
-  closed,
-);
+const CHANGES = ['create', 'update', 'delete'];
+const account = Type.String();
+const zone = text('Name of the zone.');
 
-const listChangeSchema = Type.Object(
-  {
-    ...changeMembers,
-    ...accountMember,
-    list: Type.Enum(Object.keys(accessLists), { type: 'string' }),
-    entry: Type.String({ description: 'Id of the entry.' }),
-    action: Type.Enum(['list.create', 'list.update', 'list.delete'], { type: 'string' }),
-    before: Type.Optional(ref('AccessEntry')),
-    after: Type.Optional(ref('AccessEntry')),
-  },
-  closed,
-);
-
-const zoneForgottenSchema = Type.Object(
-  {
-    ...changeMembers,
-    ...accountMember,
-    zone: Type.String({ description: 'Name of the zone.' }),
-    policy: Type.String({ description: 'Id of its policy.' }),
-    action: Type.Enum(['zone.forget'], { type: 'string' }),
-  },
-  closed,
-);
-
-const zoneChangeSchema = Type.Object(
-  {
-    ...changeMembers,
-    ...accountMember,
-    zone: Type.String({ description: 'Name of the zone.' }),
-    policy: Type.String({ description: 'Id of the zone policy.' }),
-    action: Type.Enum(['zone.create', 'zone.update', 'zone.delete'], { type: 'string' }),
-    before: Type.Optional(ref('ZonePolicy')),
-    after: Type.Optional(ref('ZonePolicy')),
-  },
-  closed,
-);
-
-const tokenChangeSchema = Type.Object(
-  {
-    ...changeMembers,
-    token: Type.String({ description: 'Id of the token.' }),
-    action: Type.Enum(['token.create', 'token.revoke'], { type: 'string' }),
-    before: Type.Optional(ref('AuditedToken')),
-    after: Type.Optional(ref('AuditedToken')),
-  },
-  closed,
-);
-
-const keyChangeSchema = Type.Object(
-  {
-    ...changeMembers,
-    key: Type.String({ description: 'Id of the API key.' }),
-    action: Type.Enum(['key.create', 'key.revoke'], { type: 'string' }),
-    before: Type.Optional(ref('GatewayKeyCreation')),
-    after: Type.Optional(ref('GatewayKeyCreation')),
-  },
-  closed,
-);
+/** Returns the members of a change. `item`: the schema of the record before and after it. */
+const actions = (kind: string, verbs: readonly string[], item: string) => ({
+  action: oneOf(verbs.map((verb) => `${kind}.${verb}`)),
+  ...{ before: Type.Optional(ref(item)), after: Type.Optional(ref(item)) },
+});
+const change = (members: TProperties) => closedObject({ ...changeMembers, ...members });
 
 const changeSchemas = {
-  RuleChange: ruleChangeSchema,
-  ListChange: listChangeSchema,
-  ZoneChange: zoneChangeSchema,
-  ZoneForgotten: zoneForgottenSchema,
-  TokenChange: tokenChangeSchema,
-  KeyChange: keyChangeSchema,
+  RuleChange: change({ account, rule: text('Id of the rule.'), ...actions('rule', CHANGES, 'Rule') }),
+  ListChange: change({
+    ...{ account, list: oneOf(Object.keys(accessLists)), entry: text('Id of the entry.') },
+    ...actions('list', CHANGES, 'AccessEntry'),
+  }),
+  ZoneChange: change({
+    ...{ account, zone, policy: text('Id of the zone policy.') },
+    ...actions('zone', CHANGES, 'ZonePolicy'),
+  }),
+  ZoneForgotten: change({ account, zone, policy: text('Id of its policy.'), action: oneOf(['zone.forget']) }),
+  TokenChange: change({
+    token: text('Id of the token.'),
+    ...actions('token', ['create', 'revoke'], 'AuditedToken'),
+  }),
+  KeyChange: change({
+    key: text('Id of the API key.'),
+    ...actions('key', ['create', 'revoke'], 'GatewayKeyCreation'),
+  }),
 };
 
-const tokenSchema = Type.Object(
-  {
-    id: Type.String({ description: 'Identifies the token in the audit log.' }),
-    status: Type.Enum(['active'], { type: 'string' }),
-    expires_on: Type.Optional(Type.String({ format: 'date-time' })),
-  },
-  closed,
-);
+const tokenSchema = closedObject({
+  id: text('Identifies the token in the audit log.'),
+  status: oneOf(['active']),
+  expires_on: Type.Optional(moment()),
+});
 
-const currentTokenSchema = Type.Object(
-  {
-    id: Type.String({ description: 'Identifies the token in the audit log.' }),
-    label: Type.Optional(Type.String({ description: 'Label of the token.' })),
-    permissions: Type.Array(Type.String()),
-    all_accounts: Type.Boolean(),
-    accounts: Type.Array(Type.String(), { description: 'Empty if the token is for all accounts.' }),
-    expires_on: Type.Optional(Type.String({ format: 'date-time' })),
-    guarded_account: Type.Optional(
-      Type.String({ description: 'Account whose DNS this server protects, if the token is for it.' }),
-    ),
-  },
-  closed,
-);
+const currentTokenSchema = closedObject({
+  id: text('Identifies the token in the audit log.'),
+  label: Type.Optional(text('Label of the token.')),
+  permissions: Type.Array(Type.String()),
+  all_accounts: Type.Boolean(),
+  accounts: Type.Array(Type.String(), { description: 'Empty if the token is for all accounts.' }),
+  expires_on: Type.Optional(moment()),
+  guarded_account: Type.Optional(text('Account whose DNS this server protects, if the token is for it.')),
+});
 
 function success(result: Record<string, TSchema>): TSchema {
   const messages = Type.Array(ref('Entry'), { description: 'Additional information about the result.' });
-  return Type.Object(
-    {
-      ...result,
-      success: Type.Boolean({ description: 'Always true.' }),
-      errors: Type.Array(ref('Entry'), { maxItems: 0 }),
-      messages,
-    },
-    closed,
-  );
+  return closedObject({
+    ...result,
+    success: Type.Boolean({ description: 'Always true.' }),
+    errors: Type.Array(ref('Entry'), { maxItems: 0 }),
+    messages,
+  });
 }
 
 /** Returns the named schemas of the OpenAPI document. The schemas of rules also validate requests. */
@@ -277,15 +203,12 @@ export const namedSchemas = ({ schemas }: RuleFormat) => ({
   CreatedGatewayKeyAnswer: success({ result: ref('CreatedGatewayKey') }),
   TokenAnswer: success({ result: ref('Token') }),
   DoneAnswer: success({}),
-  ErrorAnswer: Type.Object(
-    {
-      result: alwaysNull(['object', 'null']),
-      success: Type.Boolean({ description: 'Always false.' }),
-      errors: Type.Array(ref('Entry'), { minItems: 1 }),
-      messages: Type.Array(ref('Entry'), { maxItems: 0 }),
-    },
-    closed,
-  ),
+  ErrorAnswer: closedObject({
+    result: alwaysNull(['object', 'null']),
+    success: Type.Boolean({ description: 'Always false.' }),
+    errors: Type.Array(ref('Entry'), { minItems: 1 }),
+    messages: Type.Array(ref('Entry'), { maxItems: 0 }),
+  }),
 });
 
 export type SchemaName = keyof ReturnType<typeof namedSchemas>;

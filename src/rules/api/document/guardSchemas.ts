@@ -1,11 +1,7 @@
 /** OpenAPI schemas of the guard's status and attacks. docs/reference/dns-attacks.md explains the members. */
 import Type, { type TSchema } from 'typebox';
+import { closedObject, count, describedObject, moment, oneOf, ref, text } from './schemaParts.ts';
 
-const closed = { additionalProperties: false };
-const ref = (name: string) => Type.Ref(`#/components/schemas/${name}`);
-const count = (description?: string) => Type.Number({ minimum: 0, ...(description && { description }) });
-const moment = (description?: string) =>
-  Type.String({ format: 'date-time', ...(description && { description }) });
 const countsBy = (description: string): TSchema =>
   Type.Object({}, { additionalProperties: Type.Number(), description });
 const heavyHitters = (description: string) => Type.Array(ref('HeavyHitter'), { maxItems: 20, description });
@@ -22,25 +18,22 @@ const summary = {
       description: 'Guard that detected the attack; omitted if there is only one guard.',
     }),
   ),
-  region: Type.Optional(Type.String({ description: 'Region of that guard.' })),
+  region: Type.Optional(text('Region of that guard.')),
   datacenter: Type.Optional(Type.String()),
-  state: Type.Enum(['active', 'ended'], { type: 'string' }),
+  state: oneOf(['active', 'ended']),
   zones: Type.Array(Type.String(), {
     description: 'Attacked zones, at most 100. An empty string means names outside all known zones.',
   }),
   zone_count: Type.Integer({ minimum: 0 }),
-  detected_by: Type.Enum(
-    [
-      'unknown_rate',
-      'unknown_share',
-      'nxdomain_share',
-      'zone_rate',
-      'account_rate',
-      'earlier_run',
-      'known_limited',
-    ],
-    { type: 'string' },
-  ),
+  detected_by: oneOf([
+    'unknown_rate',
+    'unknown_share',
+    'nxdomain_share',
+    'zone_rate',
+    'account_rate',
+    'earlier_run',
+    'known_limited',
+  ]),
   rule: Type.Optional(ref('AttackRule')),
   started_on: moment(),
   last_seen_on: moment('Time at which the attack was last detected.'),
@@ -52,17 +45,14 @@ const summary = {
   limited: count(),
   would_drop: count('Queries that an enabled rule would have dropped or truncated.'),
   limited_share: Type.Number({ minimum: 0, maximum: 1 }),
-  known_names: Type.Object(
-    {
-      asked: count(),
-      answered: count(),
-      limited: count('Dropped or truncated.'),
-      would_drop: count(
-        'Passed by a rule in monitoring mode that would have dropped or truncated them if enabled.',
-      ),
-    },
-    { ...closed, description: 'Queries for known names, which users ask for.' },
-  ),
+  known_names: describedObject('Queries for known names, which users ask for.', {
+    asked: count(),
+    answered: count(),
+    limited: count('Dropped or truncated.'),
+    would_drop: count(
+      'Passed by a rule in monitoring mode that would have dropped or truncated them if enabled.',
+    ),
+  }),
 };
 
 const MAX_SECONDS = 600;
@@ -92,107 +82,88 @@ const done = {
   ),
 };
 
-const sizeSchema = Type.Object({ rate_per_second: count(), burst: count() }, closed);
+const sizeSchema = closedObject({ rate_per_second: count(), burst: count() });
 
 export const guardSchemas = {
-  AttackRule: Type.Object(
-    {
-      id: Type.String(),
-      mode: Type.String(),
-      profile_sensitivity: Type.String(),
-      rate_sensitivity: Type.String(),
-      burst_sensitivity: Type.String(),
-    },
-    { ...closed, description: 'Rule in force; omitted if there is none.' },
-  ),
-  AttackRates: Type.Object(
-    {
-      queries: count(),
-      unknown_names: count(),
-      limited: count('Dropped or truncated.'),
-      would_drop: count(
-        'Passed by a rule in monitoring mode that would have dropped or truncated them if enabled.',
+  AttackRule: describedObject('Rule in force; omitted if there is none.', {
+    id: Type.String(),
+    mode: Type.String(),
+    profile_sensitivity: Type.String(),
+    rate_sensitivity: Type.String(),
+    burst_sensitivity: Type.String(),
+  }),
+  AttackRates: describedObject('Queries per second.', {
+    queries: count(),
+    unknown_names: count(),
+    limited: count('Dropped or truncated.'),
+    would_drop: count(
+      'Passed by a rule in monitoring mode that would have dropped or truncated them if enabled.',
+    ),
+  }),
+  FleetInstance: closedObject({
+    id: Type.String({ format: 'uuid', description: 'Stable for the lifetime of the data folder.' }),
+    region: Type.Optional(Type.String()),
+    datacenter: Type.Optional(Type.String()),
+    version: text('Version of Floodgate.'),
+    data_plane: oneOf(['embedded', 'dnsdist']),
+    rule: Type.Optional(ref('AttackRule')),
+    rule_since: moment('Time since which that rule, or no rule, is in force on the guard.'),
+    started_on: moment(),
+    last_seen_on: moment(),
+    is_up: Type.Boolean({ description: 'Whether the guard reported within the last 30 seconds.' }),
+  }),
+  HeavyHitter: closedObject({
+    value: Type.String(),
+    count: count(),
+    error: count('Maximum overestimate of the count.'),
+  }),
+  AttackSummary: closedObject(summary),
+  Attack: closedObject({
+    ...summary,
+    response_codes: countsBy('Answers to passed queries, by response code.'),
+    top: closedObject({
+      sampled: count('Number of sampled queries.'),
+      weight: count('Number of queries that the sample represents.'),
+      names: heavyHitters('Name patterns.'),
+      types: heavyHitters('Query types.'),
+      networks: heavyHitters(
+        '/24 of IPv4 and /56 of IPv6 addresses. Source addresses of UDP queries may be spoofed.',
       ),
-    },
-    { ...closed, description: 'Queries per second.' },
-  ),
-  FleetInstance: Type.Object(
-    {
-      id: Type.String({ format: 'uuid', description: 'Stable for the lifetime of the data folder.' }),
-      region: Type.Optional(Type.String()),
-      datacenter: Type.Optional(Type.String()),
-      version: Type.String({ description: 'Version of Floodgate.' }),
-      data_plane: Type.Enum(['embedded', 'dnsdist'], { type: 'string' }),
-      rule: Type.Optional(ref('AttackRule')),
-      rule_since: moment('Time since which that rule, or no rule, is in force on the guard.'),
-      started_on: moment(),
-      last_seen_on: moment(),
-      is_up: Type.Boolean({ description: 'Whether the guard reported within the last 30 seconds.' }),
-    },
-    closed,
-  ),
-  HeavyHitter: Type.Object(
-    { value: Type.String(), count: count(), error: count('Maximum overestimate of the count.') },
-    closed,
-  ),
-  AttackSummary: Type.Object(summary, closed),
-  Attack: Type.Object(
-    {
-      ...summary,
-      response_codes: countsBy('Answers to passed queries, by response code.'),
-      top: Type.Object(
-        {
-          sampled: count('Number of sampled queries.'),
-          weight: count('Number of queries that the sample represents.'),
-          names: heavyHitters('Name patterns.'),
-          types: heavyHitters('Query types.'),
-          networks: heavyHitters(
-            '/24 of IPv4 and /56 of IPv6 addresses. Source addresses of UDP queries may be spoofed.',
-          ),
-        },
-        closed,
-      ),
-      sampled_names: Type.Array(
-        Type.Object({ name: Type.String(), type: Type.String(), network: Type.String() }, closed),
-        { maxItems: 20 },
-      ),
-      changes: Type.Array(
-        Type.Object(
-          {
-            at: moment(),
-            kind: Type.Enum(['rule', 'peak', 'zone', 'restart'], { type: 'string' }),
-            rule: Type.Optional(ref('AttackRule')),
-            zone: Type.Optional(Type.String()),
-            queries_per_second: Type.Optional(count()),
-          },
-          closed,
-        ),
-        { maxItems: 50 },
-      ),
-    },
-    closed,
-  ),
-  GuardRates: Type.Object(
-    {
-      until: moment('End of the last second in the series.'),
-      passed: series('Queries that passed without a token.'),
-      allowed: series('Queries that an access list allowed; a part of `passed`.'),
-      paid: series('Queries that passed with a token.'),
-      limited: series('Queries that were dropped or truncated.'),
-      truncated: series('Queries that were truncated; a part of `limited`.'),
-      would_drop: series('Queries that an enabled rule would have dropped or truncated.'),
-      paying: series('Queries that used or lacked a token of the rate limit.'),
-      paying_known: series('Queries for known names among `paying`.'),
-      bucket_per_second: series('Tokens added to the bucket; 0 without a rule.'),
-      known_asked: series('Queries for known names, which users ask for; counted when they end.'),
-      known_answered: series('The part of `known_asked` that servers answered.'),
-      known_limited: series('The part of `known_asked` that was dropped or truncated.'),
-      attack: series('1 during an attack, otherwise 0.'),
-      mode: series('Mode of the rule in force: 0 no rule, 1 disabled, 2 monitoring, 3 enabled.'),
-    },
-    { ...closed, description: 'Series of equal length with one value per second, oldest first.' },
-  ),
-  GuardMinuteRates: Type.Object(
+    }),
+    sampled_names: Type.Array(
+      closedObject({ name: Type.String(), type: Type.String(), network: Type.String() }),
+      { maxItems: 20 },
+    ),
+    changes: Type.Array(
+      closedObject({
+        at: moment(),
+        kind: oneOf(['rule', 'peak', 'zone', 'restart']),
+        rule: Type.Optional(ref('AttackRule')),
+        zone: Type.Optional(Type.String()),
+        queries_per_second: Type.Optional(count()),
+      }),
+      { maxItems: 50 },
+    ),
+  }),
+  GuardRates: describedObject('Series of equal length with one value per second, oldest first.', {
+    until: moment('End of the last second in the series.'),
+    passed: series('Queries that passed without a token.'),
+    allowed: series('Queries that an access list allowed; a part of `passed`.'),
+    paid: series('Queries that passed with a token.'),
+    limited: series('Queries that were dropped or truncated.'),
+    truncated: series('Queries that were truncated; a part of `limited`.'),
+    would_drop: series('Queries that an enabled rule would have dropped or truncated.'),
+    paying: series('Queries that used or lacked a token of the rate limit.'),
+    paying_known: series('Queries for known names among `paying`.'),
+    bucket_per_second: series('Tokens added to the bucket; 0 without a rule.'),
+    known_asked: series('Queries for known names, which users ask for; counted when they end.'),
+    known_answered: series('The part of `known_asked` that servers answered.'),
+    known_limited: series('The part of `known_asked` that was dropped or truncated.'),
+    attack: series('1 during an attack, otherwise 0.'),
+    mode: series('Mode of the rule in force: 0 no rule, 1 disabled, 2 monitoring, 3 enabled.'),
+  }),
+  GuardMinuteRates: describedObject(
+    'Series with one value per minute, oldest first: queries per second, on average. null if the guard did not run. The last minute may be incomplete.',
     {
       since: moment('Start of the first minute.'),
       ...Object.fromEntries(
@@ -204,141 +175,98 @@ export const guardSchemas = {
         ]),
       ),
     },
-    {
-      ...closed,
-      description:
-        'Series with one value per minute, oldest first: queries per second, on average. null if the guard did not run. The last minute may be incomplete.',
-    },
   ),
-  SampledQueries: Type.Object(
-    {
-      limited: count('Number of queries that were limited, or would have been, in this second.'),
-      queries: Type.Array(
-        Type.Object({ name: Type.String(), type: Type.String(), network: Type.String() }, closed),
-        { maxItems: 10, description: 'Some of them, selected at random. Source networks may be spoofed.' },
-      ),
-    },
-    closed,
-  ),
-  WhatIf: Type.Object(
+  SampledQueries: closedObject({
+    limited: count('Number of queries that were limited, or would have been, in this second.'),
+    queries: Type.Array(closedObject({ name: Type.String(), type: Type.String(), network: Type.String() }), {
+      maxItems: 10,
+      description: 'Some of them, selected at random. Source networks may be spoofed.',
+    }),
+  }),
+  WhatIf: describedObject(
+    'Simulated effect of other sensitivities if the rule were enabled: the guard repeats its decisions for recorded queries. Without a rule, the simulation assumes one.',
     {
       rule: Type.Optional(ref('AttackRule')),
       seconds: count('Number of simulated seconds, at most 60.'),
       queries: count('Queries in these seconds.'),
       recorded: count('Number of recorded queries, for which the simulation repeats the decision.'),
       levels: Type.Array(
-        Type.Object(
-          {
-            profile_sensitivity: Type.Enum(['low', 'medium', 'high', 'very_high'], { type: 'string' }),
-            sensitivity: Type.Enum(['low', 'medium', 'high'], {
-              type: 'string',
-              description: 'Rate and burst sensitivity.',
-            }),
-            rate_per_second: count(),
-            burst: count(),
-            ...done,
-          },
-          closed,
-        ),
+        closedObject({
+          profile_sensitivity: oneOf(['low', 'medium', 'high', 'very_high']),
+          sensitivity: oneOf(['low', 'medium', 'high'], 'Rate and burst sensitivity.'),
+          rate_per_second: count(),
+          burst: count(),
+          ...done,
+        }),
         { maxItems: 12 },
       ),
     },
-    {
-      ...closed,
-      description:
-        'Simulated effect of other sensitivities if the rule were enabled: the guard repeats its decisions for recorded queries. Without a rule, the simulation assumes one.',
-    },
   ),
-  ZoneSpan: Type.Object(
-    {
-      queries: count(),
-      limited_share: Type.Object(
-        byLevel(['low', 'medium', 'high', 'very_high'], () =>
-          Type.Object(
-            byLevel(['low', 'medium', 'high'], () => Type.Number({ minimum: 0, maximum: 1 })),
-            closed,
-          ),
-        ),
-        { ...closed, description: 'Shares of the queries by profile sensitivity, then by rate sensitivity.' },
+  ZoneSpan: describedObject('Queries of a zone, and the shares of them that an enabled rule would limit.', {
+    queries: count(),
+    limited_share: describedObject(
+      'Shares of the queries by profile sensitivity, then by rate sensitivity.',
+      byLevel(['low', 'medium', 'high', 'very_high'], () =>
+        closedObject(byLevel(['low', 'medium', 'high'], () => Type.Number({ minimum: 0, maximum: 1 }))),
       ),
-    },
-    { ...closed, description: 'Queries of a zone, and the shares of them that an enabled rule would limit.' },
-  ),
-  ZoneAssessment: Type.Object(
-    {
-      zone: Type.String({ description: '`.` for all names outside of every known zone.' }),
-      assessment: Type.Enum(['safe_to_enable', 'needs_rate', 'still_learning', 'under_attack'], {
-        type: 'string',
+    ),
+  }),
+  ZoneAssessment: closedObject({
+    zone: text('`.` for all names outside of every known zone.'),
+    assessment: oneOf(['safe_to_enable', 'needs_rate', 'still_learning', 'under_attack']),
+    judged_by: oneOf(['names', 'rate']),
+    known_names: Type.Integer({ minimum: 0, description: 'Number of known names in the zone.' }),
+    profile_sensitivity: oneOf(['low', 'medium', 'high', 'very_high']),
+    rate_sensitivity: oneOf(
+      ['low', 'medium', 'high'],
+      'Sensitivities in force, for which the zone is assessed. Without a rule: `medium`.',
+    ),
+    policy: Type.Optional(text('Id of the policy that covers the zone.')),
+    proposed: Type.Optional(
+      describedObject('Settings for a policy of the zone, if it needs a rate.', {
+        judge_by: oneOf(['rate']),
+        rate: Type.Integer({ minimum: 1, maximum: 400_000 }),
+        burst: Type.Integer({ minimum: 1, maximum: 2_000_000 }),
       }),
-      judged_by: Type.Enum(['names', 'rate'], { type: 'string' }),
-      known_names: Type.Integer({ minimum: 0, description: 'Number of known names in the zone.' }),
-      profile_sensitivity: Type.Enum(['low', 'medium', 'high', 'very_high'], { type: 'string' }),
-      rate_sensitivity: Type.Enum(['low', 'medium', 'high'], {
-        type: 'string',
-        description: 'Sensitivities in force, for which the zone is assessed. Without a rule: `medium`.',
+    ),
+    ...{ hour: ref('ZoneSpan'), day: ref('ZoneSpan'), week: ref('ZoneSpan') },
+    names: Type.Array(Type.String(), { maxItems: 20, description: 'Names of limited queries.' }),
+    networks: Type.Array(Type.String(), {
+      maxItems: 20,
+      description: 'Networks of limited queries, /24 or /56. Source addresses may be spoofed.',
+    }),
+  }),
+  GuardStatus: closedObject({
+    instance: Type.String({ format: 'uuid', description: 'Id of this guard, as in attacks.' }),
+    data_plane: oneOf(['embedded', 'dnsdist']),
+    rule: Type.Optional(ref('AttackRule')),
+    not_ready: Type.Optional(text('Difference from the configuration that is not applied yet.')),
+    ready: Type.Boolean({ description: 'Whether the guard has learned enough to drop.' }),
+    profile_names: count(),
+    profile_bytes: count(),
+    threshold: sizeSchema,
+    bucket: closedObject({ rate_per_second: count(), burst: count(), tokens: Type.Number() }),
+    since_start: closedObject({
+      passed: count(),
+      allowed: count('Queries that an access list allowed; a part of `passed`.'),
+      paid: count(),
+      would_drop: count(),
+      dropped: count(),
+      truncated: count(),
+      reasons: Type.Object({}, { additionalProperties: countsBy('Counts by outcome.') }),
+      known_names: describedObject('Queries for known names, counted when they end.', {
+        asked: count(),
+        answered: count(),
+        limited: count('Dropped or truncated.'),
       }),
-      policy: Type.Optional(Type.String({ description: 'Id of the policy that covers the zone.' })),
-      proposed: Type.Optional(
-        Type.Object(
-          {
-            judge_by: Type.Enum(['rate'], { type: 'string' }),
-            rate: Type.Integer({ minimum: 1, maximum: 400_000 }),
-            burst: Type.Integer({ minimum: 1, maximum: 2_000_000 }),
-          },
-          { ...closed, description: 'Settings for a policy of the zone, if it needs a rate.' },
-        ),
-      ),
-      ...{ hour: ref('ZoneSpan'), day: ref('ZoneSpan'), week: ref('ZoneSpan') },
-      names: Type.Array(Type.String(), { maxItems: 20, description: 'Names of limited queries.' }),
-      networks: Type.Array(Type.String(), {
-        maxItems: 20,
-        description: 'Networks of limited queries, /24 or /56. Source addresses may be spoofed.',
+    }),
+    attack: Type.Boolean(),
+    attacked_zones: Type.Array(Type.String()),
+    attacks: Type.Array(ref('AttackSummary'), { description: 'Active attacks.' }),
+    test_flood: Type.Optional(
+      describedObject('Only in `floodgate dev`, where `POST /operations/test-flood` starts a flood.', {
+        ends_on: Type.Optional(moment('End of the running flood; omitted if none runs.')),
       }),
-    },
-    closed,
-  ),
-  GuardStatus: Type.Object(
-    {
-      instance: Type.String({ format: 'uuid', description: 'Id of this guard, as in attacks.' }),
-      data_plane: Type.Enum(['embedded', 'dnsdist'], { type: 'string' }),
-      rule: Type.Optional(ref('AttackRule')),
-      not_ready: Type.Optional(
-        Type.String({ description: 'Difference from the configuration that is not applied yet.' }),
-      ),
-      ready: Type.Boolean({ description: 'Whether the guard has learned enough to drop.' }),
-      profile_names: count(),
-      profile_bytes: count(),
-      threshold: sizeSchema,
-      bucket: Type.Object({ rate_per_second: count(), burst: count(), tokens: Type.Number() }, closed),
-      since_start: Type.Object(
-        {
-          passed: count(),
-          allowed: count('Queries that an access list allowed; a part of `passed`.'),
-          paid: count(),
-          would_drop: count(),
-          dropped: count(),
-          truncated: count(),
-          reasons: Type.Object({}, { additionalProperties: countsBy('Counts by outcome.') }),
-          known_names: Type.Object(
-            { asked: count(), answered: count(), limited: count('Dropped or truncated.') },
-            { ...closed, description: 'Queries for known names, counted when they end.' },
-          ),
-        },
-        closed,
-      ),
-      attack: Type.Boolean(),
-      attacked_zones: Type.Array(Type.String()),
-      attacks: Type.Array(ref('AttackSummary'), { description: 'Active attacks.' }),
-      test_flood: Type.Optional(
-        Type.Object(
-          { ends_on: Type.Optional(moment('End of the running flood; omitted if none runs.')) },
-          {
-            ...closed,
-            description: 'Only in `floodgate dev`, where `POST /operations/test-flood` starts a flood.',
-          },
-        ),
-      ),
-    },
-    closed,
-  ),
+    ),
+  }),
 };

@@ -1,119 +1,86 @@
 /** OpenAPI schemas of the server's health. docs/operate/monitoring.md explains the members. */
 import Type from 'typebox';
+import { closedObject, count, describedObject, moment, oneOf, ref } from './schemaParts.ts';
 
-const closed = { additionalProperties: false };
-const ref = (name: string) => Type.Ref(`#/components/schemas/${name}`);
-const count = (description?: string) => Type.Number({ minimum: 0, ...(description && { description }) });
 const orNull = (type: 'number' | 'string', description?: string) =>
   Type.Unsafe({ type: [type, 'null'], ...(description && { description }) });
 const counts = (description: string) => Type.Object({}, { additionalProperties: Type.Number(), description });
 
 export const healthSchemas = {
-  NodeHealth: Type.Object(
-    {
-      node: Type.String(),
-      host: Type.String(),
-      health: Type.Enum(['unknown', 'healthy', 'failing', 'busy', 'drained', 'quarantined', 'wrongChain'], {
-        type: 'string',
+  NodeHealth: closedObject({
+    node: Type.String(),
+    host: Type.String(),
+    health: oneOf(['unknown', 'healthy', 'failing', 'busy', 'drained', 'quarantined', 'wrongChain']),
+    head_block: orNull('number', 'Latest block of the node; null until the node has reported one.'),
+    lag_blocks: orNull('number', 'Lag in blocks behind the head of the network.'),
+    latency_ms: count('Response time in milliseconds, averaged over about the last twenty responses.'),
+    in_flight: count('Pending requests.'),
+    failures: count('Failures since startup.'),
+    last_failure: Type.Optional(closedObject({ at: moment(), reason: Type.String() })),
+  }),
+  IndexHealth: closedObject({
+    head_block: orNull('number', 'Highest block of the index; null if the index is empty.'),
+    lag_blocks: orNull('number', 'Lag in blocks behind the head of the network.'),
+    first_missing_block: orNull('number', 'Lowest block that is still to be indexed; null if none is.'),
+    failure: orNull('string', 'Reason why indexing is failing; null if it is not.'),
+    bytes: count('Bytes on disk.'),
+    blocks_per_second: count('Blocks written per second, averaged over the last minute.'),
+  }),
+  NetworkHealth: closedObject({
+    network: Type.String(),
+    chain_id: orNull('string', 'Chain ID as a quantity, such as 0x1.'),
+    head_block: orNull('number', 'Newest block known from all nodes.'),
+    nodes: Type.Array(ref('NodeHealth')),
+    index: ref('IndexHealth'),
+    cache: closedObject({ hits: count(), coalesced: count(), misses: count() }),
+  }),
+  HealthMinute: closedObject({
+    at: moment('End of the minute.'),
+    ready: Type.Boolean(),
+    rss_bytes: count('Resident memory at the end of the minute.'),
+    cpu_seconds: count('CPU time in seconds.'),
+    answers: counts('HTTP responses, by status.'),
+    limited: count('Gateway requests rejected by a limit.'),
+    networks: Type.Array(
+      closedObject({
+        network: Type.String(),
+        nodes_healthy: count(),
+        head_block: orNull('number', 'Newest block known from all nodes.'),
+        calls: count(),
+        errors: count('Calls that returned an error.'),
+        indexed_blocks: count(),
       }),
-      head_block: orNull('number', 'Latest block of the node; null until the node has reported one.'),
-      lag_blocks: orNull('number', 'Lag in blocks behind the head of the network.'),
-      latency_ms: count('Response time in milliseconds, averaged over about the last twenty responses.'),
-      in_flight: count('Pending requests.'),
-      failures: count('Failures since startup.'),
-      last_failure: Type.Optional(
-        Type.Object({ at: Type.String({ format: 'date-time' }), reason: Type.String() }, closed),
-      ),
-    },
-    closed,
-  ),
-  IndexHealth: Type.Object(
-    {
-      head_block: orNull('number', 'Highest block of the index; null if the index is empty.'),
-      lag_blocks: orNull('number', 'Lag in blocks behind the head of the network.'),
-      first_missing_block: orNull('number', 'Lowest block that is still to be indexed; null if none is.'),
-      failure: orNull('string', 'Reason why indexing is failing; null if it is not.'),
-      bytes: count('Bytes on disk.'),
-      blocks_per_second: count('Blocks written per second, averaged over the last minute.'),
-    },
-    closed,
-  ),
-  NetworkHealth: Type.Object(
-    {
-      network: Type.String(),
-      chain_id: orNull('string', 'Chain ID as a quantity, such as 0x1.'),
-      head_block: orNull('number', 'Newest block known from all nodes.'),
-      nodes: Type.Array(ref('NodeHealth')),
-      index: ref('IndexHealth'),
-      cache: Type.Object({ hits: count(), coalesced: count(), misses: count() }, closed),
-    },
-    closed,
-  ),
-  HealthMinute: Type.Object(
-    {
-      at: Type.String({ format: 'date-time', description: 'End of the minute.' }),
-      ready: Type.Boolean(),
-      rss_bytes: count('Resident memory at the end of the minute.'),
-      cpu_seconds: count('CPU time in seconds.'),
-      answers: counts('HTTP responses, by status.'),
-      limited: count('Gateway requests rejected by a limit.'),
-      networks: Type.Array(
-        Type.Object(
-          {
-            network: Type.String(),
-            nodes_healthy: count(),
-            head_block: orNull('number', 'Newest block known from all nodes.'),
-            calls: count(),
-            errors: count('Calls that returned an error.'),
-            indexed_blocks: count(),
-          },
-          closed,
-        ),
-      ),
-      guard: Type.Optional(
-        Type.Object(
-          {
-            queries: count('Queries over UDP.'),
-            limited: count(),
-            attacks: count('Attacks active at the end of the minute.'),
-          },
-          closed,
-        ),
-      ),
-    },
-    closed,
-  ),
-  Health: Type.Object(
-    {
-      ready: Type.Boolean({ description: 'Readiness, as in /readyz.' }),
-      roles: Type.Array(Type.String(), { description: 'Roles of the server.' }),
-      checks: Type.Object({}, { additionalProperties: Type.String() }),
-      started_on: Type.String({ format: 'date-time' }),
-      versions: Type.Object({ floodgate: Type.String(), node: Type.String() }, closed),
-      memory: Type.Object({ rss_bytes: count() }, closed),
-      networks: Type.Array(ref('NetworkHealth')),
-      limited: counts('Gateway requests rejected since startup, by limit.'),
-      http: Type.Object(
-        {
-          connections: count(),
-          unsent_bytes: count('Memory of responses in preparation or not yet received by clients.'),
-          connections_closed: counts('Connections closed since startup, by reason.'),
-        },
-        closed,
-      ),
-      stores: Type.Array(Type.Object({ store: Type.String(), bytes: count('Bytes on disk.') }, closed)),
-      guard: Type.Optional(
-        Type.Object(
-          {
-            not_ready: orNull('string', 'Difference from the configuration that is not applied yet.'),
-            attacks: count('Active attacks.'),
-          },
-          { ...closed, description: 'Omitted if no guard runs.' },
-        ),
-      ),
-    },
-    closed,
-  ),
+    ),
+    guard: Type.Optional(
+      closedObject({
+        queries: count('Queries over UDP.'),
+        limited: count(),
+        attacks: count('Attacks active at the end of the minute.'),
+      }),
+    ),
+  }),
+  Health: closedObject({
+    ready: Type.Boolean({ description: 'Readiness, as in /readyz.' }),
+    roles: Type.Array(Type.String(), { description: 'Roles of the server.' }),
+    checks: Type.Object({}, { additionalProperties: Type.String() }),
+    started_on: moment(),
+    versions: closedObject({ floodgate: Type.String(), node: Type.String() }),
+    memory: closedObject({ rss_bytes: count() }),
+    networks: Type.Array(ref('NetworkHealth')),
+    limited: counts('Gateway requests rejected since startup, by limit.'),
+    http: closedObject({
+      connections: count(),
+      unsent_bytes: count('Memory of responses in preparation or not yet received by clients.'),
+      connections_closed: counts('Connections closed since startup, by reason.'),
+    }),
+    stores: Type.Array(closedObject({ store: Type.String(), bytes: count('Bytes on disk.') })),
+    guard: Type.Optional(
+      describedObject('Omitted if no guard runs.', {
+        not_ready: orNull('string', 'Difference from the configuration that is not applied yet.'),
+        attacks: count('Active attacks.'),
+      }),
+    ),
+  }),
 };
 
 export const exampleHealth = {

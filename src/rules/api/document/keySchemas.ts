@@ -1,10 +1,10 @@
 import type { Static } from 'typebox';
 import Type from 'typebox';
 import { labelSchema } from '../../index.ts';
+import { closedObject, moment, oneOf, text } from './schemaParts.ts';
 
-const closed = { additionalProperties: false };
-const count = (description: string) => Type.Integer({ minimum: 0, description });
-const moment = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }));
+const integer = (description: string) => Type.Integer({ minimum: 0, description });
+const optionalMoment = (description: string) => Type.Optional(moment(description));
 
 const limit = (maximum: number, description: string) =>
   Type.Optional(Type.Integer({ minimum: 1, maximum, description }));
@@ -17,7 +17,7 @@ const limits = Type.Object(
     fee_history_blocks: limit(1_024, 'Maximum blocks of `eth_feeHistory`.'),
   },
   {
-    ...closed,
+    additionalProperties: false,
     minProperties: 1,
     description:
       'Limits of calls with the key, higher or lower than `gateway.limits`. Default: `gateway.limits`.',
@@ -44,71 +44,57 @@ const settings = {
     }),
   ),
   limits: Type.Optional(limits),
-  expires_on: moment('Expiry. Default: never.'),
+  expires_on: optionalMoment('Expiry. Default: never.'),
 };
 
-export const newGatewayKeySchema = Type.Object(settings, closed);
+export const newGatewayKeySchema = closedObject(settings);
 export type NewGatewayKey = Readonly<Static<typeof newGatewayKeySchema>>;
 
 const members = {
-  id: Type.String({ description: '8 hex digits; not secret.' }),
-  status: Type.Enum(['active', 'expired', 'revoked'], { type: 'string' }),
+  id: text('8 hex digits; not secret.'),
+  status: oneOf(['active', 'expired', 'revoked']),
   ...settings,
-  created_on: Type.String({ format: 'date-time' }),
-  created_by: Type.Optional(Type.String({ description: 'Id of a token, or `cli:` and a user name.' })),
-  created_from: Type.Optional(Type.String({ description: 'Address of the client, or `local`.' })),
-  revoked_on: moment('Time of revocation.'),
+  created_on: moment(),
+  created_by: Type.Optional(text('Id of a token, or `cli:` and a user name.')),
+  created_from: Type.Optional(text('Address of the client, or `local`.')),
+  revoked_on: optionalMoment('Time of revocation.'),
   revoked_by: Type.Optional(Type.String()),
   revoked_from: Type.Optional(Type.String()),
-  last_used_on: moment('Last use; omitted if there was none.'),
-  calls: Type.Object(
-    {
-      admitted: count('Calls since the server started.'),
-      limited: count('Calls above a rate limit.'),
-      forbidden: count('Calls of methods that the key may not call.'),
-    },
-    closed,
-  ),
+  last_used_on: optionalMoment('Last use; omitted if there was none.'),
+  calls: closedObject({
+    admitted: integer('Calls since the server started.'),
+    limited: integer('Calls above a rate limit.'),
+    forbidden: integer('Calls of methods that the key may not call.'),
+  }),
 };
 
-export const gatewayKeySchema = Type.Object(members, closed);
-export const createdGatewayKeySchema = Type.Object(
-  { ...members, value: Type.String({ description: 'The secret key. It is returned only once.' }) },
-  closed,
-);
+export const gatewayKeySchema = closedObject(members);
+export const createdGatewayKeySchema = closedObject({
+  ...members,
+  value: text('The secret key. It is returned only once.'),
+});
 
-export const gatewaySchema = Type.Object(
-  {
-    networks: Type.Array(
-      Type.Object(
-        {
-          network: Type.String({ description: 'Name of the network, served at `/v1/NAME`.' }),
-          chain_id: Type.Optional(
-            Type.String({
-              description: 'Chain ID as a quantity, such as 0x1. Omitted until a node has reported it.',
-            }),
-          ),
-        },
-        closed,
+export const gatewaySchema = closedObject({
+  networks: Type.Array(
+    closedObject({
+      network: text('Name of the network, served at `/v1/NAME`.'),
+      chain_id: Type.Optional(
+        text('Chain ID as a quantity, such as 0x1. Omitted until a node has reported it.'),
       ),
-    ),
-    needs_key: Type.Boolean({
-      description: 'Whether requests need a key, which is the case once a key was created.',
     }),
-  },
-  closed,
-);
+  ),
+  needs_key: Type.Boolean({
+    description: 'Whether requests need a key, which is the case once a key was created.',
+  }),
+});
 export const exampleGateway = { networks: [{ network: 'mainnet', chain_id: '0x1' }], needs_key: false };
 
-export const namesSchema = Type.Object(
-  {
-    abis: Type.Record(Type.String(), Type.Array(Type.Object({})), {
-      description: 'ABIs by address of the contract, in lower case; `*` applies to all contracts.',
-    }),
-    labels: Type.Record(Type.String(), Type.String(), { description: 'Labels by address, in lower case.' }),
-  },
-  closed,
-);
+export const namesSchema = closedObject({
+  abis: Type.Record(Type.String(), Type.Array(Type.Object({})), {
+    description: 'ABIs by address of the contract, in lower case; `*` applies to all contracts.',
+  }),
+  labels: Type.Record(Type.String(), Type.String(), { description: 'Labels by address, in lower case.' }),
+});
 export const exampleNames = {
   abis: { '*': [{ type: 'function', name: 'harvest', inputs: [], outputs: [] }] },
   labels: { '0x00000000219ab540356cbb839cbe05303d7705fa': 'Deposit contract' },

@@ -1,48 +1,44 @@
 import Type from 'typebox';
 import { accountIdPattern, permissionSchema } from '../../index.ts';
+import { closedObject, moment, oneOf, text } from './schemaParts.ts';
 
-const closed = { additionalProperties: false };
-const moment = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }));
+const optionalMoment = (description: string) => Type.Optional(moment(description));
 
 const settings = {
-  label: Type.String({ description: 'Purpose of the token.' }),
+  label: text('Purpose of the token.'),
   all_accounts: Type.Boolean(),
   accounts: Type.Array(Type.String({ pattern: accountIdPattern }), {
     description: 'Empty if the token is for all accounts.',
   }),
   permissions: Type.Array(permissionSchema),
-  created_on: Type.String({ format: 'date-time' }),
+  created_on: moment(),
   created_by: Type.Optional(
-    Type.String({
-      description:
-        'Id of a token, `configured:` and 16 hex digits for the server’s own token, or `cli:` and a user name.',
-    }),
+    text(
+      'Id of a token, `configured:` and 16 hex digits for the server’s own token, or `cli:` and a user name.',
+    ),
   ),
-  expires_on: moment('Expiry; omitted if the token never expires.'),
-  revoked_on: moment('Time of revocation.'),
+  expires_on: optionalMoment('Expiry; omitted if the token never expires.'),
+  revoked_on: optionalMoment('Time of revocation.'),
 };
 
 const members = {
-  id: Type.String({ description: '32 hex digits. Identifies the token in the audit log; not secret.' }),
-  status: Type.Enum(['active', 'expired', 'revoked'], { type: 'string' }),
+  id: text('32 hex digits. Identifies the token in the audit log; not secret.'),
+  status: oneOf(['active', 'expired', 'revoked']),
   ...settings,
-  last_used_on: moment('Last use; omitted if there was none.'),
-  requests: Type.Object(
-    {
-      count: Type.Integer({ minimum: 0, description: 'Requests since the server started.' }),
-      rejected: Type.Integer({ minimum: 0, description: 'Requests that were rejected.' }),
-    },
-    closed,
-  ),
+  last_used_on: optionalMoment('Last use; omitted if there was none.'),
+  requests: closedObject({
+    count: Type.Integer({ minimum: 0, description: 'Requests since the server started.' }),
+    rejected: Type.Integer({ minimum: 0, description: 'Requests that were rejected.' }),
+  }),
 };
 
 /** Token as the audit shows it. */
-export const auditedTokenSchema = Type.Object(settings, closed);
-export const apiTokenSchema = Type.Object(members, closed);
-export const createdApiTokenSchema = Type.Object(
-  { ...members, value: Type.String({ description: 'The secret token. It is returned only once.' }) },
-  closed,
-);
+export const auditedTokenSchema = closedObject(settings);
+export const apiTokenSchema = closedObject(members);
+export const createdApiTokenSchema = closedObject({
+  ...members,
+  value: text('The secret token. It is returned only once.'),
+});
 
 export const EXAMPLE_TOKEN_ID = '0f1e2d3c4b5a69788796a5b4c3d2e1f0';
 
