@@ -1,4 +1,5 @@
 import type { Actor } from './audit.ts';
+import type { Micros } from './timestamp.ts';
 
 /** Key of the records of an account or, for access lists, of one of its lists. */
 export type Scope = readonly [account: string, ...list: string[]];
@@ -34,6 +35,19 @@ export interface Created<Item> {
   readonly overrides: readonly string[];
   /** Whether an earlier creation with the same retry key created the record. */
   readonly replayed: boolean;
+}
+
+/** Stored result of the first creation with a retry key. */
+export interface IdempotencyRecord {
+  /** Time of the creation by the store's clock. */
+  readonly at: Micros;
+  /** Time of the creation by the wall clock. */
+  readonly wallClock: Micros;
+  readonly fingerprint: string;
+  /** Rule or zone policy. */
+  readonly created: object;
+  /** Ids of the rules that the created rule overrides; empty for a zone policy. */
+  readonly overrides: readonly string[];
 }
 
 /**

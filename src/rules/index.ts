@@ -37,6 +37,7 @@ export type {
   Created,
   Creation,
   Deletion,
+  IdempotencyRecord,
   Identified,
   Scope,
   Update,
@@ -79,7 +80,6 @@ export { SnapshotCache } from './snapshotCache.ts';
 export {
   type Batch,
   type Batches,
-  type IdempotencyRecord,
   type StoreDump,
   StoreNotEmpty,
   type StoreRows,

@@ -1,5 +1,6 @@
 import type { AccessEntry } from './accessList.ts';
 import type { AuditEntry } from './audit.ts';
+import type { IdempotencyRecord } from './auditedRecords.ts';
 import type { Rule } from './rule.ts';
 import type { Micros } from './timestamp.ts';
 import type { Token } from './tokens/token.ts';
@@ -28,19 +29,6 @@ export type Batch = {
 }[keyof StoreRows];
 
 export type Batches = AsyncIterable<Batch>;
-
-/** Stored result of the first creation with a retry key. */
-export interface IdempotencyRecord {
-  /** Time of the creation by the store's clock. */
-  readonly at: Micros;
-  /** Time of the creation by the wall clock. */
-  readonly wallClock: Micros;
-  readonly fingerprint: string;
-  /** Rule or zone policy. */
-  readonly created: object;
-  /** Ids of the rules that the created rule overrides; empty for a zone policy. */
-  readonly overrides: readonly string[];
-}
 
 /** Rules store, with the API keys of the gateway, as the source or target of a copy. */
 export interface StoreDump {

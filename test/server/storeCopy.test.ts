@@ -128,6 +128,7 @@ describe.skipIf(postgresFolder === undefined)(`a rules store${WITHOUT_POSTGRES}`
     const again = await floodgate(['store', 'copy', '--from', postgres.url(), '--to', target]);
     expect(again.status, again.stderr).toBe(0);
     expect(again.stdout).toMatch(/rules +3\n/);
+    expect(again.stdout).toMatch(/zone policies +1\n/);
     expect(again.stdout + again.stderr).not.toContain('pass%2Fw');
     expect((await floodgate(['token', 'list', '--data-dir', target])).stdout).toContain('pipeline');
     expect(await verifyRules(join(target, 'rules'))).toEqual([]);

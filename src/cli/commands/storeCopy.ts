@@ -12,6 +12,7 @@ interface CopyFlags {
 const TABLES = [
   ['rules', 'rules'],
   ['list_entries', 'access list entries'],
+  ['zone_policies', 'zone policies'],
   ['tokens', 'tokens'],
   ['gateway_keys', 'API keys'],
   ['audit', 'audit entries'],

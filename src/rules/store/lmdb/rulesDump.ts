@@ -51,24 +51,20 @@ export async function* readRules(folder: string): Batches {
   }
 }
 
+/** Reads a database in pages, so that no read transaction stays open while the target of the copy is written. */
 function* batchesOf<V, K extends Key, T extends Batch['table']>(
   table: T,
   database: Database<V, K>,
   rowOf: (key: K, value: V) => StoreRows[T],
 ): Generator<Batch> {
-  for (const page of pagesOf(database))
-    yield { table, rows: page.map(({ key, value }) => rowOf(key, value)) } as Batch; // the rows are of this table
-}
-
-/** Reads a database in pages, so that no read transaction stays open while the target of the copy is written. */
-function* pagesOf<V, K extends Key>(database: Database<V, K>): Generator<{ key: K; value: V }[]> {
-  let start: K | undefined;
-  do {
-    const range = start === undefined ? {} : { start, exclusiveStart: true };
+  let range = {};
+  for (;;) {
     const page = [...database.getRange({ ...range, limit: RECORDS_PER_PAGE })];
-    start = page.at(-1)?.key;
-    if (page.length > 0) yield page.map(({ key, value }) => ({ key, value }));
-  } while (start !== undefined);
+    const last = page.at(-1);
+    if (last === undefined) return;
+    yield { table, rows: page.map(({ key, value }) => rowOf(key, value)) } as Batch; // the rows are of this table
+    range = { start: last.key, exclusiveStart: true };
+  }
 }
 
 export async function writeRules(folder: string, batches: Batches): Promise<void> {
@@ -115,11 +111,10 @@ function accountWrites(environment: RulesEnvironment): Write[] {
   const rulesChangedAt = new Map<string, Micros>();
   const listsChangedAt = new Map<string, Micros>();
   const zonesChangedAt = new Map<string, Micros>();
-  for (const page of pagesOf(audit))
-    for (const { key: changedAt, value: entry } of page)
-      if ('rule' in entry) rulesChangedAt.set(entry.account, changedAt);
-      else if ('list' in entry) listsChangedAt.set(entry.account, changedAt);
-      else if ('zone' in entry) zonesChangedAt.set(entry.account, changedAt);
+  for (const { key: changedAt, value: entry } of audit.getRange())
+    if ('rule' in entry) rulesChangedAt.set(entry.account, changedAt);
+    else if ('list' in entry) listsChangedAt.set(entry.account, changedAt);
+    else if ('zone' in entry) zonesChangedAt.set(entry.account, changedAt);
   return [
     ...[...rulesChangedAt].map(([account, changedAt]) =>
       put(accounts, account, { count: rules.getKeysCount(within(account)), changedAt }),
