@@ -5,7 +5,7 @@ import attackMark from './markAttack.svg';
 import { goTo } from './navigate.ts';
 import { isNotifying } from './notifications.ts';
 import { zonesText } from './pages/attacks/texts.ts';
-import { escapeInvisible } from './ui/escapeInvisible.ts';
+import { escapeInvisible } from './ui/value/escapeInvisible.ts';
 
 const ZONES_NAMED = 2;
 

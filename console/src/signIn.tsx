@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { signIn, signInFailure } from './session.ts';
 import { ErrorBox } from './ui/errorBox.tsx';
-import { TextInput } from './ui/textInput.tsx';
+import { TextInput } from './ui/form/textInput.tsx';
 
 export function SignIn() {
   const token = useSignal('');

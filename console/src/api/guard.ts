@@ -38,3 +38,20 @@ export const listAllAttacks = (): Promise<Outcome<readonly AttackSummary[]>> =>
 
 export const attackCall = (id: string): ApiRequest => ({ path: guardPath() + pathOf`/attacks/${id}` });
 export const readAttack = (id: string): Promise<Outcome<ApiResponse<Attack>>> => call(attackCall(id));
+
+const momentOf = (seconds: number): string => new Date(seconds * 1000).toISOString();
+
+/** Reads the mean rates of each minute in a period, in seconds since 1970. */
+export const readMinuteRates = (
+  from: number,
+  to: number,
+): Promise<Outcome<ApiResponse<Schemas['GuardMinuteRates']>>> =>
+  call({ path: `${guardPath()}/rates/minutes`, query: { since: momentOf(from), until: momentOf(to) } });
+
+/** Reads samples of the queries that were limited in one second since 1970. */
+export const readSamples = (at: number): Promise<Outcome<ApiResponse<Schemas['SampledQueries']>>> =>
+  call({ path: `${guardPath()}/samples`, query: { at: momentOf(at) } });
+
+/** Starts the test flood of `floodgate dev`. Other servers have none. */
+export const startTestFlood = (): Promise<Outcome<ApiResponse<unknown>>> =>
+  call({ method: 'POST', base: '/operations', path: '/test-flood' });

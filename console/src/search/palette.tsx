@@ -3,8 +3,8 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { isPaletteOpen } from '../keyboard.ts';
 import { goTo } from '../navigate.ts';
-import { Dialog } from '../ui/dialog.tsx';
-import { UntrustedText } from '../ui/untrustedText.tsx';
+import { Dialog } from '../ui/form/dialog.tsx';
+import { UntrustedText } from '../ui/value/untrustedText.tsx';
 import { type Hit, MAX_HITS, matchingHits } from './hit.ts';
 import { fixedHits, readObjects, traceHits } from './sources.ts';
 

@@ -1,7 +1,7 @@
 import { Fragment } from 'preact';
 import { Copy } from '../ui/copy.tsx';
-import { escapeInvisible } from '../ui/escapeInvisible.ts';
-import { UntrustedText } from '../ui/untrustedText.tsx';
+import { escapeInvisible } from '../ui/value/escapeInvisible.ts';
+import { UntrustedText } from '../ui/value/untrustedText.tsx';
 import type { SentResponse } from './send.ts';
 
 export function AnswerView({ answer }: { readonly answer: SentResponse }) {

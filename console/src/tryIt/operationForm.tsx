@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { curlCommand } from '../api/curl.ts';
-import { confirm } from '../ui/confirm.tsx';
 import { Copy } from '../ui/copy.tsx';
-import { UntrustedText } from '../ui/untrustedText.tsx';
+import { confirm } from '../ui/form/confirm.tsx';
+import { UntrustedText } from '../ui/value/untrustedText.tsx';
 import { AnswerView, Lines } from './answerView.tsx';
 import type { Field, Operation } from './operations.ts';
 import { type Endpoint, type Fault, fieldKey, fieldName, requestOf, type Values } from './request.ts';

@@ -2,9 +2,9 @@
 import '../style.css';
 import { computed, signal } from '@preact/signals';
 import { render } from 'preact';
-import { ConfirmHost } from '../ui/confirm.tsx';
-import { TextInput } from '../ui/textInput.tsx';
-import { UntrustedText } from '../ui/untrustedText.tsx';
+import { ConfirmHost } from '../ui/form/confirm.tsx';
+import { TextInput } from '../ui/form/textInput.tsx';
+import { UntrustedText } from '../ui/value/untrustedText.tsx';
 import { type OpenApi, type OpenRpc, restOperations, rpcOperations } from './operations.ts';
 import type { Endpoint } from './request.ts';
 import { shownText } from './send.ts';

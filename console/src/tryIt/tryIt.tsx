@@ -2,7 +2,7 @@ import './tryIt.css';
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { EmptyState } from '../ui/emptyState.tsx';
-import { TextInput } from '../ui/textInput.tsx';
+import { TextInput } from '../ui/form/textInput.tsx';
 import { OperationForm } from './operationForm.tsx';
 import type { Operation } from './operations.ts';
 import type { Endpoint } from './request.ts';

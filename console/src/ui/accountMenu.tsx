@@ -4,12 +4,12 @@ import { goTo } from '../navigate.ts';
 import { actorOf } from '../pages/activity/texts.ts';
 import { visiblePages } from '../pages/index.ts';
 import { account, chooseAccount, session, signOut } from '../session.ts';
-import { Dialog } from './dialog.tsx';
+import { Dialog } from './form/dialog.tsx';
+import { TextInput } from './form/textInput.tsx';
 import { Link } from './link.tsx';
-import { TextInput } from './textInput.tsx';
-import { isUtc, Time } from './time.tsx';
 import { showToast } from './toast.tsx';
-import { UntrustedText } from './untrustedText.tsx';
+import { isUtc, Time } from './value/time.tsx';
+import { UntrustedText } from './value/untrustedText.tsx';
 
 export function AccountMenu() {
   const isOpen = useSignal(false);

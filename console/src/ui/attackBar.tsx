@@ -6,9 +6,9 @@ import { useRemoteAttack } from '../pages/now/remoteAttack.tsx';
 import { isHarmful, usersShare } from '../rates.ts';
 import { may } from '../session.ts';
 import { Link } from './link.tsx';
-import { formatPercent } from './quantity.tsx';
-import { Time } from './time.tsx';
-import { UntrustedText } from './untrustedText.tsx';
+import { formatPercent } from './value/quantity.tsx';
+import { Time } from './value/time.tsx';
+import { UntrustedText } from './value/untrustedText.tsx';
 
 const ZONES_NAMED = 2;
 

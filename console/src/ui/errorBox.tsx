@@ -1,5 +1,5 @@
 import type { Failure } from '../api/failure.ts';
-import { UntrustedText } from './untrustedText.tsx';
+import { UntrustedText } from './value/untrustedText.tsx';
 
 interface ErrorBoxProps {
   readonly failure: Failure;

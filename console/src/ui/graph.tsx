@@ -2,9 +2,9 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { timeText } from './graph/axisTime.ts';
 import { Plot, type PlotData, type Series } from './graph/plot.ts';
-import { formatNumber } from './quantity.tsx';
-import { SaveCsv } from './saveCsv.tsx';
-import { type Column, Table } from './table.tsx';
+import { SaveCsv } from './table/saveCsv.tsx';
+import { type Column, Table } from './table/table.tsx';
+import { formatNumber } from './value/quantity.tsx';
 
 export type { Series } from './graph/plot.ts';
 

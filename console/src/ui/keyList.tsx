@@ -1,6 +1,6 @@
 import { isKeyListOpen } from '../keyboard.ts';
 import { visiblePages } from '../pages/index.ts';
-import { Dialog } from './dialog.tsx';
+import { Dialog } from './form/dialog.tsx';
 
 export function KeyList() {
   const close = () => {

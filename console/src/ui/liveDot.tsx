@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { connection, lastMessageMs, streamRejection, unknownSince } from '../live.ts';
-import { formatDuration } from './time.tsx';
+import { formatDuration } from './value/time.tsx';
 
 const SECOND_MS = 1_000;
 

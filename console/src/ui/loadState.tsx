@@ -1,6 +1,6 @@
 import { ErrorBox } from './errorBox.tsx';
-import { Reading } from './reading.tsx';
 import type { Reads } from './useLoaded.ts';
+import { Reading } from './value/reading.tsx';
 
 interface LoadStateProps {
   readonly of: Reads<unknown>;

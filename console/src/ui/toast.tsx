@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { UntrustedText } from './untrustedText.tsx';
+import { UntrustedText } from './value/untrustedText.tsx';
 
 /** Time for which a message is shown, and the user can undo a change. */
 const UNDO_MS = 10_000;

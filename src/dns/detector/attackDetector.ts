@@ -4,9 +4,14 @@
  */
 import type { Rule, ZonePolicy } from '../../rules/index.ts';
 import { AnswerKind, type HashKey, type Question } from '../protocol/index.ts';
-import { DEFAULT_THRESHOLDS, type Thresholds } from './accountThresholds.ts';
 import type { ZoneSecond } from './assessment/assessedZone.ts';
 import { type ZoneAssessment, ZoneAssessments } from './assessment/zoneAssessments.ts';
+import { type AccessLists, NO_LISTS } from './clients/accessLists.ts';
+import { CLIENT_WINDOW_MS, clientLimit } from './clients/heavyClients.ts';
+import type { KnownClients } from './clients/knownClients.ts';
+import type { RecordedDecisions } from './decisionSamples.ts';
+import { type AnswerSink, type AskedName, learnAnswer } from './learnAnswer.ts';
+import { DEFAULT_THRESHOLDS, type Thresholds } from './limits/accountThresholds.ts';
 import {
   type AccountBuckets,
   accountBuckets,
@@ -16,19 +21,14 @@ import {
   raised,
   type ZoneBuckets,
   zoneBuckets,
-} from './bucketSizes.ts';
-import { type AccessLists, NO_LISTS } from './clients/accessLists.ts';
-import { CLIENT_WINDOW_MS, clientLimit } from './clients/heavyClients.ts';
-import type { KnownClients } from './clients/knownClients.ts';
-import type { RecordedDecisions } from './decisionSamples.ts';
-import { type AnswerSink, type AskedName, learnAnswer } from './learnAnswer.ts';
+} from './limits/bucketSizes.ts';
+import { profileLevel } from './limits/sensitivity.ts';
+import { RateHistory, type Threshold } from './limits/thresholds.ts';
 import { DEFAULT_MAX_NAMES, Profile, type ProfileEntry, type ProfileOptions } from './profile/profile.ts';
 import type { Learned } from './profileStore.ts';
 import { QueryPolicy } from './queryPolicy.ts';
-import { profileLevel } from './sensitivity.ts';
 import { newSharedState, type SharedState } from './sharedState.ts';
 import { type TcpClient, TcpPolicy } from './tcpPolicy.ts';
-import { RateHistory, type Threshold } from './thresholds.ts';
 import type { UserEnd } from './userEnd.ts';
 import { type Reason, VERDICTS, type Verdict } from './verdict.ts';
 import { Allowance } from './zones/allowance.ts';

@@ -3,7 +3,6 @@
  * files. docs/reference/dns-protection.md and dns-attacks.md explain all numbers.
  */
 
-export type { Thresholds } from './accountThresholds.ts';
 export { type Assessment, assessments } from './assessment/assessment.ts';
 export { levelOf } from './assessment/levels.ts';
 export { MAX_ASSESSED_ZONES, type ZoneAssessment } from './assessment/zoneAssessments.ts';
@@ -18,14 +17,15 @@ export {
   type SampleBatch,
   samplesIn,
 } from './limitedSamples.ts';
+export type { Thresholds } from './limits/accountThresholds.ts';
+export { profileLevel } from './limits/sensitivity.ts';
+export type { RateSample } from './limits/thresholds.ts';
 export { PolicyReplay, type ReplayResult } from './policyReplay.ts';
 export type { ProfileEntry } from './profile/profile.ts';
 export type { Learned, ProfileStore } from './profileStore.ts';
 export { QueryPolicy } from './queryPolicy.ts';
-export { profileLevel } from './sensitivity.ts';
 export type { SharedState } from './sharedState.ts';
 export type { TcpClient } from './tcpPolicy.ts';
-export type { RateSample } from './thresholds.ts';
 export type { TokenBucket } from './tokenBucket.ts';
 export { UserEnd, type UserQueries, userEndOf } from './userEnd.ts';
 export {

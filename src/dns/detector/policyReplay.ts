@@ -14,10 +14,10 @@ import {
   reasonIn,
   zoneIn,
 } from './decisionSamples.ts';
-import { reserveOf } from './payment.ts';
+import { reserveOf } from './limits/payment.ts';
+import { profileLevel } from './limits/sensitivity.ts';
+import type { Threshold } from './limits/thresholds.ts';
 import { RECENT_NAMES_BYTES, RecentNames } from './recentNames.ts';
-import { profileLevel } from './sensitivity.ts';
-import type { Threshold } from './thresholds.ts';
 import { BUCKET_BYTES, TokenBucket } from './tokenBucket.ts';
 import type { Reason } from './verdict.ts';
 

@@ -1,6 +1,6 @@
 import type { StoredClients } from './clients/knownClients.ts';
+import type { RateSample } from './limits/thresholds.ts';
 import type { ProfileEntry } from './profile/profile.ts';
-import type { RateSample } from './thresholds.ts';
 import type { StoredHours } from './zones/unknownHours.ts';
 
 /** What a guard has learned, except the names of the profile. */

@@ -4,7 +4,7 @@
  */
 import type { Question } from '../protocol/index.ts';
 import { ClientRates } from './clients/clientRates.ts';
-import { reserveOf } from './payment.ts';
+import { reserveOf } from './limits/payment.ts';
 import type { QueryPolicy } from './queryPolicy.ts';
 import { RecentNames } from './recentNames.ts';
 import type { SharedState } from './sharedState.ts';

@@ -1,4 +1,4 @@
-import { Time } from '../../ui/time.tsx';
+import { Time } from '../../ui/value/time.tsx';
 import { STATUS } from './texts.ts';
 
 const WEEK_MS = 7 * 86_400_000;

@@ -4,8 +4,8 @@ import { useMemo } from 'preact/hooks';
 import { newRetryKey, type WithSecret } from '../../api/access.ts';
 import type { ApiResponse } from '../../api/client.ts';
 import type { Failure, Outcome } from '../../api/failure.ts';
-import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
+import { Dialog } from '../../ui/form/dialog.tsx';
 import { expiryAfterDays, LIFETIMES } from './texts.ts';
 
 interface CreationDialogProps<Body extends object, Made> {

@@ -1,7 +1,7 @@
 import { signal, useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { createKey, type GatewayKey, type GatewayKeyCreation, type WithSecret } from '../../api/access.ts';
-import { TextInput } from '../../ui/textInput.tsx';
+import { TextInput } from '../../ui/form/textInput.tsx';
 import { CreationDialog } from './creation.tsx';
 
 const LIMITS = [

@@ -1,5 +1,5 @@
 import { Copy } from '../../ui/copy.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog } from '../../ui/form/dialog.tsx';
 
 interface SecretProps {
   readonly title: string;

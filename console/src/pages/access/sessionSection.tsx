@@ -4,11 +4,11 @@ import { endListedSession, type ListedSession, listSessions } from '../../api/se
 import { may, session } from '../../session.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { LoadState } from '../../ui/loadState.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
+import { type Column, Table } from '../../ui/table/table.tsx';
 import { showToast } from '../../ui/toast.tsx';
-import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
+import { Time } from '../../ui/value/time.tsx';
+import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { actorOf } from '../activity/texts.ts';
 
 /** Browsers that are signed in to this console. */

@@ -1,7 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { type ApiToken, type ApiTokenCreation, createToken, type WithSecret } from '../../api/access.ts';
 import { account, may, session } from '../../session.ts';
-import { TextInput } from '../../ui/textInput.tsx';
+import { TextInput } from '../../ui/form/textInput.tsx';
 import { CreationDialog } from './creation.tsx';
 import { isServerPermission, PERMISSIONS } from './texts.ts';
 

@@ -1,5 +1,5 @@
 import type { Change } from '../../api/audit.ts';
-import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { differencesOf } from './texts.ts';
 
 /** The values that a change set, changed or removed. */

@@ -1,6 +1,6 @@
-import type { Column } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
-import { UntrustedText } from '../../ui/untrustedText.tsx';
+import type { Column } from '../../ui/table/table.tsx';
+import { Time } from '../../ui/value/time.tsx';
+import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { type Alert, kindText, reasonText, type Webhook } from './texts.ts';
 
 export const webhookColumns: readonly Column<Webhook>[] = [

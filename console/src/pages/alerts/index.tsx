@@ -4,14 +4,14 @@ import { useEffect } from 'preact/hooks';
 import { useSearch } from 'wouter-preact';
 import { type AlertTest, readAlerts, testAlerts } from '../../api/alerts.ts';
 import { may } from '../../session.ts';
-import { Choice } from '../../ui/choice.tsx';
-import { confirm } from '../../ui/confirm.tsx';
 import { EmptyState } from '../../ui/emptyState.tsx';
+import { Choice } from '../../ui/form/choice.tsx';
+import { confirm } from '../../ui/form/confirm.tsx';
 import { LoadState } from '../../ui/loadState.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Table } from '../../ui/table/table.tsx';
 import { showToast } from '../../ui/toast.tsx';
-import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
+import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { alertColumns, webhookColumns } from './columns.tsx';
 import { type Alert, alertsHeadline, kindText, reasonText, type Webhook } from './texts.ts';
 

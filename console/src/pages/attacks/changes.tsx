@@ -1,7 +1,7 @@
 import type { Attack } from '../../api/types.ts';
-import { formatNumber } from '../../ui/quantity.tsx';
-import { Time } from '../../ui/time.tsx';
-import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { formatNumber } from '../../ui/value/quantity.tsx';
+import { Time } from '../../ui/value/time.tsx';
+import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 
 type Change = Attack['changes'][number];
 

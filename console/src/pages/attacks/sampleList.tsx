@@ -1,5 +1,5 @@
 import type { Schemas } from '../../api/types.ts';
-import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { ListButton } from '../lists/actions.tsx';
 
 type SampledQuery = Schemas['SampledQueries']['queries'][number];

@@ -1,7 +1,7 @@
 import type { Attack, AttackSummary, HeavyHitter } from '../../api/types.ts';
-import { escapeInvisible } from '../../ui/escapeInvisible.ts';
-import { formatNumber, formatPercent } from '../../ui/quantity.tsx';
-import { formatDuration } from '../../ui/time.tsx';
+import { escapeInvisible } from '../../ui/value/escapeInvisible.ts';
+import { formatNumber, formatPercent } from '../../ui/value/quantity.tsx';
+import { formatDuration } from '../../ui/value/time.tsx';
 
 /** Returns a zone's name as text. The guard reports an empty name for names outside every known zone. */
 const zoneName = (name: string): string => (name === '' ? 'names outside every known zone' : name);

@@ -1,6 +1,6 @@
 import type { Attack, HeavyHitter } from '../../api/types.ts';
-import { formatNumber, formatPercent } from '../../ui/quantity.tsx';
-import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { formatNumber, formatPercent } from '../../ui/value/quantity.tsx';
+import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { ListButton, type ListButtonProps } from '../lists/actions.tsx';
 import { shareOf, zonesText } from './texts.ts';
 

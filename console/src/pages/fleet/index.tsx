@@ -10,11 +10,11 @@ import { account, may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { Link } from '../../ui/link.tsx';
 import { LoadState } from '../../ui/loadState.tsx';
-import { sortRows } from '../../ui/sortRows.ts';
-import { type Column, Table } from '../../ui/table.tsx';
-import { Time } from '../../ui/time.tsx';
-import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { sortRows } from '../../ui/table/sortRows.ts';
+import { type Column, Table } from '../../ui/table/table.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
+import { Time } from '../../ui/value/time.tsx';
+import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { scopeText } from '../rules/texts.ts';
 import { fleetHeadline, isOutdated, placeText } from './texts.ts';
 

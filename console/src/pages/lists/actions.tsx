@@ -1,7 +1,7 @@
 import type { Failure, Outcome } from '../../api/failure.ts';
 import { type AccessListName, entryCalls } from '../../api/lists.ts';
 import { may } from '../../session.ts';
-import { confirm } from '../../ui/confirm.tsx';
+import { confirm } from '../../ui/form/confirm.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { entryValue, isListableName, listTexts, newEntryOf, sameEntry } from './entries.ts';
 

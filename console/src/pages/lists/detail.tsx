@@ -2,9 +2,9 @@ import type { Tagged } from '../../api/collection.ts';
 import { type AccessEntry, type AccessListName, entryCalls } from '../../api/lists.ts';
 import { may } from '../../session.ts';
 import { DetailPage } from '../../ui/detailPage.tsx';
-import { EditForm, type FieldsProps } from '../../ui/editForm.tsx';
-import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { EditForm, type FieldsProps } from '../../ui/form/editForm.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
+import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { entryValue, listTexts } from './entries.ts';
 
 const titles = { enabled: 'In force', comment: 'Comment' } as const;

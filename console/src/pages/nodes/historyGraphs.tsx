@@ -1,5 +1,5 @@
 import type { HealthMinute } from '../../api/operator.ts';
-import { Time } from '../../ui/time.tsx';
+import { Time } from '../../ui/value/time.tsx';
 import { formatQuantity } from '../traces/frames/ether.ts';
 
 interface GraphProps {

@@ -1,5 +1,5 @@
 import type { Health } from '../../api/operator.ts';
-import { pluralOf } from '../../ui/quantity.tsx';
+import { pluralOf } from '../../ui/value/quantity.tsx';
 import { formatQuantity } from '../traces/frames/ether.ts';
 import { Figure } from './networkSection.tsx';
 import { formatBytes } from './texts.ts';

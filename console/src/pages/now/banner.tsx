@@ -2,10 +2,10 @@ import type { AttackSummary, GuardStatus } from '../../api/types.ts';
 import { live, unknownSince } from '../../live.ts';
 import { isHarmful, meanRates, usersShare } from '../../rates.ts';
 import { Link } from '../../ui/link.tsx';
-import { formatNumber, formatPercent, pluralOf, Quantity } from '../../ui/quantity.tsx';
-import { Time } from '../../ui/time.tsx';
-import { UnknownSince } from '../../ui/unknownSince.tsx';
-import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { formatNumber, formatPercent, pluralOf, Quantity } from '../../ui/value/quantity.tsx';
+import { Time } from '../../ui/value/time.tsx';
+import { UnknownSince } from '../../ui/value/unknownSince.tsx';
+import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { zonesText } from '../attacks/texts.ts';
 import { RemoteAttack } from './remoteAttack.tsx';
 

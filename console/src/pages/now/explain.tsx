@@ -6,9 +6,9 @@ import { type Analytics, type Explanation, readAnalytics } from '../../api/rules
 import { ruleInForceId } from '../../live.ts';
 import { goTo } from '../../navigate.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
-import { TextInput } from '../../ui/textInput.tsx';
-import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { TextInput } from '../../ui/form/textInput.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
+import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 
 const TYPES = ['A', 'AAAA', 'TXT', 'MX', 'NS', 'CNAME', 'SOA', 'SRV', 'HTTPS', 'PTR', 'ANY'];
 const MAX_CHARACTERS = 1024;

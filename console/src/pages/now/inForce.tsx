@@ -2,8 +2,8 @@ import { ruleCalls } from '../../api/rules.ts';
 import { live, rulesVersion } from '../../live.ts';
 import { may } from '../../session.ts';
 import { Link } from '../../ui/link.tsx';
-import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
+import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { ModeSwitch } from '../rules/modeSwitch.tsx';
 import { type Mode, scopeText } from '../rules/texts.ts';
 

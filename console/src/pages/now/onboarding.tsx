@@ -2,15 +2,14 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Failure } from '../../api/failure.ts';
-import { listAttacks } from '../../api/guard.ts';
-import { startTestFlood } from '../../api/testFlood.ts';
+import { listAttacks, startTestFlood } from '../../api/guard.ts';
 import type { GuardStatus } from '../../api/types.ts';
 import { live } from '../../live.ts';
 import { account, may } from '../../session.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Link } from '../../ui/link.tsx';
-import { formatNumber, pluralOf } from '../../ui/quantity.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
+import { formatNumber, pluralOf } from '../../ui/value/quantity.tsx';
 
 const storageKey = (): string => `floodgate.started.${account.value}`;
 

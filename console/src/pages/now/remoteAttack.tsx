@@ -3,8 +3,8 @@ import { useEffect } from 'preact/hooks';
 import { live, refreshPeriod } from '../../live.ts';
 import { account } from '../../session.ts';
 import { Link } from '../../ui/link.tsx';
-import { UntrustedText } from '../../ui/untrustedText.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
+import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { FLEET_MS, readPage } from '../attacks/readPage.ts';
 import { locationText, zonesText } from '../attacks/texts.ts';
 

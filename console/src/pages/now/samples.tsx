@@ -1,11 +1,11 @@
 import type { ApiResponse } from '../../api/client.ts';
 import type { Outcome } from '../../api/failure.ts';
-import { readSamples } from '../../api/traffic.ts';
+import { readSamples } from '../../api/guard.ts';
 import type { Schemas } from '../../api/types.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
-import { formatNumber, pluralOf } from '../../ui/quantity.tsx';
-import { Time } from '../../ui/time.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
+import { formatNumber, pluralOf } from '../../ui/value/quantity.tsx';
+import { Time } from '../../ui/value/time.tsx';
 import { SampleList } from '../attacks/sampleList.tsx';
 
 type SampledSecond = Schemas['SampledQueries'];

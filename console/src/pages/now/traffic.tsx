@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useLocation, useSearch } from 'wouter-preact';
 import type { Outcome } from '../../api/failure.ts';
-import { readMinuteRates } from '../../api/traffic.ts';
+import { readMinuteRates } from '../../api/guard.ts';
 import { live } from '../../live.ts';
 import { goTo } from '../../navigate.ts';
 import { modeMarks, type Point, pointsOfMinutes, type Rates } from '../../ratePoints.ts';

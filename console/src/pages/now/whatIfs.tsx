@@ -3,8 +3,8 @@ import type { Outcome } from '../../api/failure.ts';
 import { readWhatIf, type WhatIf } from '../../api/guard.ts';
 import type { GuardStatus } from '../../api/types.ts';
 import { hasGuard, live, refreshPeriod } from '../../live.ts';
-import { formatNumber, formatPercent } from '../../ui/quantity.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
+import { formatNumber, formatPercent } from '../../ui/value/quantity.tsx';
 
 const REFRESH_MS = 5_000;
 const RATES = ['low', 'medium', 'high'] as const;

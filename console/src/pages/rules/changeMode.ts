@@ -2,7 +2,7 @@ import type { Tagged } from '../../api/collection.ts';
 import type { Failure } from '../../api/failure.ts';
 import { ruleCalls } from '../../api/rules.ts';
 import type { Rule } from '../../api/types.ts';
-import { confirm } from '../../ui/confirm.tsx';
+import { confirm } from '../../ui/form/confirm.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { type Mode, modeEffects, scopeText } from './texts.ts';
 

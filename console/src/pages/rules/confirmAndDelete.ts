@@ -2,7 +2,7 @@ import type { Signal } from '@preact/signals';
 import type { Tagged } from '../../api/collection.ts';
 import { ruleCalls } from '../../api/rules.ts';
 import type { Rule } from '../../api/types.ts';
-import { confirmAndDelete } from '../../ui/confirmAndDelete.ts';
+import { confirmAndDelete } from '../../ui/form/confirmAndDelete.ts';
 import { fallbackOf, scopeText } from './texts.ts';
 
 export async function confirmAndDeleteRule(tagged: Tagged<Rule>, isDeleting: Signal<boolean>): Promise<void> {

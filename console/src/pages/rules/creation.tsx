@@ -3,7 +3,7 @@ import { readFleet } from '../../api/guard.ts';
 import { ruleCalls } from '../../api/rules.ts';
 import type { Rule } from '../../api/types.ts';
 import { account } from '../../session.ts';
-import { CreationPage } from '../../ui/creationPage.tsx';
+import { CreationPage } from '../../ui/form/creationPage.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { type Settings, SettingsFields } from './settings.tsx';
 import { scopeText } from './texts.ts';

@@ -5,8 +5,8 @@ import type { Failure } from '../../api/failure.ts';
 import { rulesVersion } from '../../live.ts';
 import { may } from '../../session.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
-import { Time } from '../../ui/time.tsx';
-import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { Time } from '../../ui/value/time.tsx';
+import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { Differences } from '../activity/differences.tsx';
 import { actorOf, verbOf } from '../activity/texts.ts';
 

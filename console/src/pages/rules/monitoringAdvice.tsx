@@ -6,8 +6,8 @@ import type { Rule } from '../../api/types.ts';
 import { refreshPeriod } from '../../live.ts';
 import { isGuarded, may } from '../../session.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
-import { formatNumber, formatPercent, pluralOf } from '../../ui/quantity.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
+import { formatNumber, formatPercent, pluralOf } from '../../ui/value/quantity.tsx';
 import { changeMode } from './changeMode.ts';
 
 const REFRESH_MS = 5_000;

@@ -1,5 +1,5 @@
-import { pluralOf } from '../../ui/quantity.tsx';
-import { SaveCsv } from '../../ui/saveCsv.tsx';
+import { SaveCsv } from '../../ui/table/saveCsv.tsx';
+import { pluralOf } from '../../ui/value/quantity.tsx';
 import { blockTimes, timeKey } from './blockTimes.ts';
 import { failureOfTrace, labelOf, partiesOf, valueMoved } from './frames/describe.ts';
 import { formatQuantity } from './frames/ether.ts';

@@ -5,7 +5,7 @@ import { gateway, gatewayFailure } from '../../api/gateway.ts';
 import { gatewayKey } from '../../api/rpc.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { GatewayFailure } from '../../ui/gatewayFailure.tsx';
-import { Reading } from '../../ui/reading.tsx';
+import { Reading } from '../../ui/value/reading.tsx';
 import { AddressView } from './address/addressView.tsx';
 import { BlockView } from './blockView.tsx';
 import { KeyForm } from './keyForm.tsx';

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { Failure } from '../../api/failure.ts';
 import { gatewayKey, setGatewayKey } from '../../api/rpc.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
-import { TextInput } from '../../ui/textInput.tsx';
+import { TextInput } from '../../ui/form/textInput.tsx';
 
 /** Form for the API key that the gateway requires. The server stores the key in the session. */
 export function KeyForm() {

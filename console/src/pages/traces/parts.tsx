@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { curlOfRpc, type RpcCall, viemOfRpc } from '../../api/rpc.ts';
-import { Address } from '../../ui/address.tsx';
 import { Copy } from '../../ui/copy.tsx';
-import { escapeInvisible } from '../../ui/escapeInvisible.ts';
 import { Link } from '../../ui/link.tsx';
-import { Time } from '../../ui/time.tsx';
-import { UntrustedText } from '../../ui/untrustedText.tsx';
+import { Address } from '../../ui/value/address.tsx';
+import { escapeInvisible } from '../../ui/value/escapeInvisible.ts';
+import { Time } from '../../ui/value/time.tsx';
+import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { blockTimes, timeKey } from './blockTimes.ts';
 import { formatQuantity, formatWei } from './frames/ether.ts';
 import { decoder } from './names/names.ts';

@@ -1,8 +1,8 @@
 import type { Signal } from '@preact/signals';
 import type { Tagged } from '../../api/collection.ts';
 import { forgetZone, policyCalls, type ZonePolicy } from '../../api/zones.ts';
-import { confirm } from '../../ui/confirm.tsx';
-import { confirmAndDelete } from '../../ui/confirmAndDelete.ts';
+import { confirm } from '../../ui/form/confirm.tsx';
+import { confirmAndDelete } from '../../ui/form/confirmAndDelete.ts';
 import { showToast } from '../../ui/toast.tsx';
 
 export const confirmAndDeletePolicy = (

@@ -2,9 +2,9 @@ import { useSignal } from '@preact/signals';
 import { useSearch } from 'wouter-preact';
 import type { Failure } from '../../api/failure.ts';
 import { policyCalls, type ZonePolicy } from '../../api/zones.ts';
-import { CreationPage } from '../../ui/creationPage.tsx';
-import { errorAttributes, FieldError } from '../../ui/fieldError.tsx';
-import { TextInput } from '../../ui/textInput.tsx';
+import { CreationPage } from '../../ui/form/creationPage.tsx';
+import { errorAttributes, FieldError } from '../../ui/form/fieldError.tsx';
+import { TextInput } from '../../ui/form/textInput.tsx';
 import { PolicyFields } from './policyFields.tsx';
 import { membersOf, type PolicySettings, policySettingsOf, proposedIn } from './settings.ts';
 

@@ -1,5 +1,5 @@
-import type { FieldsProps } from '../../ui/editForm.tsx';
-import { errorAttributes, FieldError } from '../../ui/fieldError.tsx';
+import type { FieldsProps } from '../../ui/form/editForm.tsx';
+import { errorAttributes, FieldError } from '../../ui/form/fieldError.tsx';
 import { levels } from '../rules/settings.tsx';
 import { type PolicySettings, policyTitles, type SettingName } from './settings.ts';
 

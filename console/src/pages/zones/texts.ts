@@ -1,5 +1,5 @@
 import type { ZoneAssessment, ZonePolicy } from '../../api/zones.ts';
-import { formatNumber, formatPercent } from '../../ui/quantity.tsx';
+import { formatNumber, formatPercent } from '../../ui/value/quantity.tsx';
 
 type Assessment = ZoneAssessment['assessment'];
 

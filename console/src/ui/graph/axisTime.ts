@@ -1,4 +1,4 @@
-import { isUtc } from '../time.tsx';
+import { isUtc } from '../value/time.tsx';
 
 const two = (number: number): string => String(number).padStart(2, '0');
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });

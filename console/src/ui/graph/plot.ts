@@ -1,5 +1,5 @@
 import UPlot from 'uplot';
-import { formatNumber } from '../quantity.tsx';
+import { formatNumber } from '../value/quantity.tsx';
 import { axisTime } from './axisTime.ts';
 
 export interface Series {

@@ -1,6 +1,6 @@
 /** Judges from the counts of a zone whether a rule can be enabled for it. docs/reference/zone-assessments.md */
-import { reserveOf } from '../payment.ts';
-import { BURST_FACTOR } from '../thresholds.ts';
+import { reserveOf } from '../limits/payment.ts';
+import { BURST_FACTOR } from '../limits/thresholds.ts';
 import type { SpanCounts } from './zoneHistory.ts';
 
 /**

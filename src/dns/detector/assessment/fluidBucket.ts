@@ -2,7 +2,7 @@
  * A token bucket for the queries of a whole second. It counts how many of them a bucket of this size would limit,
  * without a decision for each query.
  */
-import type { Threshold } from '../thresholds.ts';
+import type { Threshold } from '../limits/thresholds.ts';
 
 export class FluidBucket {
   #tokens = 0;

@@ -1,5 +1,5 @@
 /** A fluid bucket for each level, whose tokens several zones share. */
-import type { Threshold } from '../thresholds.ts';
+import type { Threshold } from '../limits/thresholds.ts';
 import { FluidBucket } from './fluidBucket.ts';
 import { addTo, LEVELS, type PerLevel, perLevel } from './levels.ts';
 

@@ -3,10 +3,10 @@
  * buckets as in queryPolicy.ts: of the account, of the zone, or of the zone whose policy sets the limit.
  */
 import { type Rule, sensitivities } from '../../../rules/index.ts';
-import type { RuleSensitivities, ZoneBuckets } from '../bucketSizes.ts';
-import { reserveOf } from '../payment.ts';
-import { profileLevel } from '../sensitivity.ts';
-import type { Threshold } from '../thresholds.ts';
+import type { RuleSensitivities, ZoneBuckets } from '../limits/bucketSizes.ts';
+import { reserveOf } from '../limits/payment.ts';
+import { profileLevel } from '../limits/sensitivity.ts';
+import type { Threshold } from '../limits/thresholds.ts';
 import type { Zone } from '../zones/zone.ts';
 import type { AssessedZone, ZoneSecond } from './assessedZone.ts';
 import { type Demand, FluidPool } from './fluidPool.ts';

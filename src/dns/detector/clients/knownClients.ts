@@ -5,7 +5,7 @@
  * thread writes, all threads read.
  */
 import type { HashKey } from '../../protocol/index.ts';
-import type { Threshold } from '../thresholds.ts';
+import type { Threshold } from '../limits/thresholds.ts';
 import { BUCKET_BYTES, TokenBucket } from '../tokenBucket.ts';
 import { mix } from './mix.ts';
 

@@ -4,8 +4,8 @@
  */
 import type { ZonePolicy } from '../../../rules/index.ts';
 import { AnswerKind } from '../../protocol/index.ts';
+import { FLOOR_PER_SECOND } from '../limits/thresholds.ts';
 import type { LearnedZone } from '../profileStore.ts';
-import { FLOOR_PER_SECOND } from '../thresholds.ts';
 import type { TokenBucket } from '../tokenBucket.ts';
 import type { UserQueries } from '../userEnd.ts';
 import {

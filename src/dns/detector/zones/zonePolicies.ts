@@ -1,7 +1,7 @@
 /** The policies of zones, and what they and the rule in force prescribe for a zone. */
 import type { Rule, ZonePolicy } from '../../../rules/index.ts';
 import { nameToText, nameToWire } from '../../protocol/index.ts';
-import { profileLevel } from '../sensitivity.ts';
+import { profileLevel } from '../limits/sensitivity.ts';
 import type { ZoneSettings } from './sharedZone.ts';
 import type { Zone } from './zone.ts';
 

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { rpc } from '../../../api/rpc.ts';
-import { pluralOf } from '../../../ui/quantity.tsx';
+import { pluralOf } from '../../../ui/value/quantity.tsx';
 import { formatQuantity, formatWei } from '../frames/ether.ts';
 import { AddressLink, BlockLink } from '../parts.tsx';
 import type { AddressSummary, AddressTracesPage, CreateTrace } from '../types.ts';

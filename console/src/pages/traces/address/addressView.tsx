@@ -1,10 +1,10 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { goTo } from '../../../navigate.ts';
-import { Address } from '../../../ui/address.tsx';
 import { EmptyState } from '../../../ui/emptyState.tsx';
 import { ErrorBox } from '../../../ui/errorBox.tsx';
-import { UntrustedText } from '../../../ui/untrustedText.tsx';
+import { Address } from '../../../ui/value/address.tsx';
+import { UntrustedText } from '../../../ui/value/untrustedText.tsx';
 import { loadBlockTimes } from '../blockTimes.ts';
 import { CsvButton } from '../csvButton.tsx';
 import { filterOf, withMember } from '../filter.ts';

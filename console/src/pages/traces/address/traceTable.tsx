@@ -1,4 +1,4 @@
-import { type Column, Table } from '../../../ui/table.tsx';
+import { type Column, Table } from '../../../ui/table/table.tsx';
 import { Amount, decimalsIn, unitOf } from '../amount.tsx';
 import { failureOfTrace, keyOfTrace, labelOf, partiesOf, valueMoved } from '../frames/describe.ts';
 import { decoder } from '../names/names.ts';

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import { escapeInvisible } from '../../../ui/escapeInvisible.ts';
+import { escapeInvisible } from '../../../ui/value/escapeInvisible.ts';
 import { decoder } from '../names/names.ts';
 import type { Frame } from './callTree.ts';
 import { failureOfTrace, gasUsedOf, labelOf } from './describe.ts';

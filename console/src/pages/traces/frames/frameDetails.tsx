@@ -1,5 +1,5 @@
 import { Copy } from '../../../ui/copy.tsx';
-import { pluralOf } from '../../../ui/quantity.tsx';
+import { pluralOf } from '../../../ui/value/quantity.tsx';
 import { DecodedData } from '../names/decodedData.tsx';
 import { decoder } from '../names/names.ts';
 import { AddressLink, CopyCall, Ether, Failed } from '../parts.tsx';

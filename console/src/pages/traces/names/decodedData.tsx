@@ -1,4 +1,4 @@
-import { UntrustedText } from '../../../ui/untrustedText.tsx';
+import { UntrustedText } from '../../../ui/value/untrustedText.tsx';
 import { formatQuantity } from '../frames/ether.ts';
 import { AddressLink } from '../parts.tsx';
 import type { Argument, Decoded } from './decoder.ts';

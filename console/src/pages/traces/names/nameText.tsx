@@ -1,4 +1,4 @@
-import { UntrustedText } from '../../../ui/untrustedText.tsx';
+import { UntrustedText } from '../../../ui/value/untrustedText.tsx';
 import type { Label } from '../frames/describe.ts';
 
 const WHY = 'Unverified: other functions can have the same selector';

@@ -1,4 +1,4 @@
-import { UntrustedText } from '../../../ui/untrustedText.tsx';
+import { UntrustedText } from '../../../ui/value/untrustedText.tsx';
 import { labelOf, partiesOf, valueIn } from '../frames/describe.ts';
 import { formatGwei, formatQuantity } from '../frames/ether.ts';
 import { decoder } from '../names/names.ts';

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { EmptyState } from '../../../ui/emptyState.tsx';
-import { type Column, Table } from '../../../ui/table.tsx';
-import { UntrustedText } from '../../../ui/untrustedText.tsx';
+import { type Column, Table } from '../../../ui/table/table.tsx';
+import { UntrustedText } from '../../../ui/value/untrustedText.tsx';
 import { formatDecimals, formatQuantity } from '../frames/ether.ts';
 import { loadTokens, tokenKey, tokens } from '../names/tokens.ts';
 import { AddressLink, ShowMore } from '../parts.tsx';

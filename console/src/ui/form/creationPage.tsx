@@ -1,14 +1,14 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { newRetryKey } from '../api/access.ts';
-import type { Tagged } from '../api/collection.ts';
-import type { Failure, Outcome } from '../api/failure.ts';
-import { goTo } from '../navigate.ts';
-import { may } from '../session.ts';
-import { EmptyState } from './emptyState.tsx';
-import { ErrorBox } from './errorBox.tsx';
-import { Link } from './link.tsx';
-import { showToast } from './toast.tsx';
+import { newRetryKey } from '../../api/access.ts';
+import type { Tagged } from '../../api/collection.ts';
+import type { Failure, Outcome } from '../../api/failure.ts';
+import { goTo } from '../../navigate.ts';
+import { may } from '../../session.ts';
+import { EmptyState } from '../emptyState.tsx';
+import { ErrorBox } from '../errorBox.tsx';
+import { Link } from '../link.tsx';
+import { showToast } from '../toast.tsx';
 
 export interface CreationPageProps<Item> {
   readonly title: string;

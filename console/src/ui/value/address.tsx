@@ -1,4 +1,4 @@
-import { Copy } from './copy.tsx';
+import { Copy } from '../copy.tsx';
 
 const SHOWN_CHARACTERS = 6;
 const CELLS = 6;

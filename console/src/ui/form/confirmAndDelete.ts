@@ -1,9 +1,9 @@
 import type { Signal } from '@preact/signals';
-import { newRetryKey } from '../api/access.ts';
-import type { collection, Tagged } from '../api/collection.ts';
-import { goTo } from '../navigate.ts';
+import { newRetryKey } from '../../api/access.ts';
+import type { collection, Tagged } from '../../api/collection.ts';
+import { goTo } from '../../navigate.ts';
+import { showToast } from '../toast.tsx';
 import { confirm } from './confirm.tsx';
-import { showToast } from './toast.tsx';
 
 interface ServiceMembers {
   readonly id: string;

@@ -1,5 +1,5 @@
-import type { Failure } from '../api/failure.ts';
-import { UntrustedText } from './untrustedText.tsx';
+import type { Failure } from '../../api/failure.ts';
+import { UntrustedText } from '../value/untrustedText.tsx';
 
 interface FieldErrorProps {
   readonly failure: Failure | undefined;

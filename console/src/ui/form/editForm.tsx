@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { Failure, Outcome } from '../api/failure.ts';
+import type { Failure, Outcome } from '../../api/failure.ts';
+import { ErrorBox } from '../errorBox.tsx';
+import { showToast } from '../toast.tsx';
 import { Conflict } from './conflict.tsx';
-import { ErrorBox } from './errorBox.tsx';
-import { showToast } from './toast.tsx';
 
 /** An object as it was read last, with its ETag. */
 interface Tagged {

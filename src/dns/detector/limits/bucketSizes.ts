@@ -1,9 +1,9 @@
 /** Sizes of the token buckets of the account and of zones that are judged by query rate, from learned rates. */
-import type { Rule } from '../../rules/index.ts';
+import type { Rule } from '../../../rules/index.ts';
+import type { Zone } from '../zones/zone.ts';
 import type { Thresholds } from './accountThresholds.ts';
 import { HEADROOM, MULTIPLIERS } from './sensitivity.ts';
 import { BURST_FACTOR, FLOOR_PER_SECOND, type Threshold } from './thresholds.ts';
-import type { Zone } from './zones/zone.ts';
 
 export type RuleSensitivities = Pick<Rule, 'rate_sensitivity' | 'burst_sensitivity'>;
 

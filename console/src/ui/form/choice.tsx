@@ -1,5 +1,5 @@
 import { useSearch } from 'wouter-preact';
-import { changeQuery } from '../navigate.ts';
+import { changeQuery } from '../../navigate.ts';
 
 interface ChoiceProps {
   /** Parameter of the URL that the choice sets; the first page is shown then. The empty value removes it. */

@@ -1,5 +1,5 @@
-import { type Column, Table } from './table.tsx';
-import { UntrustedText } from './untrustedText.tsx';
+import { type Column, Table } from '../table/table.tsx';
+import { UntrustedText } from '../value/untrustedText.tsx';
 
 export interface ConflictRow {
   readonly title: string;

@@ -1,6 +1,6 @@
 /** Numbers for the sensitivities of a rule. Cloudflare does not publish its numbers, so these are Floodgate's own. */
 
-import type { ProfileSensitivity, Sensitivity } from '../../rules/index.ts';
+import type { ProfileSensitivity, Sensitivity } from '../../../rules/index.ts';
 
 /** Factor by which each sensitivity scales rate or burst. A lower sensitivity means a larger token bucket. */
 export const MULTIPLIERS: Readonly<Record<Sensitivity, number>> = { low: 2, medium: 1, high: 0.5 };

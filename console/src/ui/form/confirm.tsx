@@ -1,7 +1,7 @@
 import { signal, useSignal } from '@preact/signals';
+import { UntrustedText } from '../value/untrustedText.tsx';
 import { Dialog } from './dialog.tsx';
 import { TextInput } from './textInput.tsx';
-import { UntrustedText } from './untrustedText.tsx';
 
 export interface Question {
   /** Question that names the object: `Delete the rule for lax?` */
