@@ -12,7 +12,7 @@ import {
 } from '../index.ts';
 import { Collection, member, totalOf } from './collection.ts';
 import { checkedAccountId, checkedAttackId, checkedItemId } from './invalidId.ts';
-import { Transport, type TransportOptions } from './transport.ts';
+import { Transport, type TransportOptions, type TransportResponse } from './transport.ts';
 
 export interface RulesClientOptions extends TransportOptions {
   /** Base URL of the rules API with the version prefix, such as `http://127.0.0.1:8420/client/v4`. */
@@ -59,48 +59,47 @@ export class RulesClient {
   }
 
   /** Returns the guard's statistics for a rule, as the server sends them. */
-  async analytics(ruleId: string, query: Readonly<Record<string, string>> = {}): Promise<unknown> {
-    const answer = await this.#transport.send(
-      'GET',
-      `${this.#guard}/rules${this.rules.pathOf(ruleId)}/analytics?${new URLSearchParams(query)}`,
-    );
-    return member(answer, 'result');
+  async analytics(ruleId: string, query?: Readonly<Record<string, string>>): Promise<unknown> {
+    return this.#result(`rules${this.rules.pathOf(ruleId)}/analytics`, query);
   }
 
   /** Returns the status of the server's guard, as the server sends it. Fails with status 404 without a guard. */
   async guardStatus(): Promise<unknown> {
-    return member(await this.#transport.send('GET', `${this.#guard}/status`), 'result');
+    return this.#result('status');
   }
 
   /** Returns a page of attacks on the account's zones, with the total number of attacks. */
-  async attacks(query: Readonly<Record<string, string>> = {}): Promise<{ result: unknown; total: number }> {
-    const answer = await this.#transport.send('GET', `${this.#guard}/attacks?${new URLSearchParams(query)}`);
+  async attacks(query?: Readonly<Record<string, string>>): Promise<{ result: unknown; total: number }> {
+    const answer = await this.#get('attacks', query);
     return { result: member(answer, 'result'), total: totalOf(answer) };
   }
 
   async attack(attackId: string): Promise<unknown> {
-    return member(
-      await this.#transport.send('GET', `${this.#guard}/attacks/${checkedAttackId(attackId)}`),
-      'result',
-    );
+    return this.#result(`attacks/${checkedAttackId(attackId)}`);
   }
 
   /** Returns the assessments of zones, as the server sends them. Fails with status 404 without a guard. */
-  async zoneAssessments(query: Readonly<Record<string, string>> = {}): Promise<unknown> {
-    const path = `${this.#guard}/zone_assessments?${new URLSearchParams(query)}`;
-    return member(await this.#transport.send('GET', path), 'result');
+  async zoneAssessments(query?: Readonly<Record<string, string>>): Promise<unknown> {
+    return this.#result('zone_assessments', query);
   }
 
   /** Lets all guards of the account forget what they learned about the zone of a policy. */
   async forgetZone(policyId: string): Promise<void> {
-    await this.#transport.send(
-      'POST',
-      `${this.#guard}/zones/${checkedItemId('zonePolicyId', policyId)}/forget`,
-    );
+    const id = checkedItemId('zonePolicyId', policyId);
+    await this.#transport.send('POST', `${this.#guard}/zones/${id}/forget`);
   }
 
   /** Returns the guards of the account, as the server sends them. */
   async fleet(): Promise<unknown> {
-    return member(await this.#transport.send('GET', `${this.#guard}/fleet`), 'result');
+    return this.#result('fleet');
+  }
+
+  #get(path: string, query: Readonly<Record<string, string>> = {}): Promise<TransportResponse> {
+    const parameters = Object.keys(query).length === 0 ? '' : `?${new URLSearchParams(query)}`;
+    return this.#transport.send('GET', `${this.#guard}/${path}${parameters}`);
+  }
+
+  async #result(path: string, query?: Readonly<Record<string, string>>): Promise<unknown> {
+    return member(await this.#get(path, query), 'result');
   }
 }

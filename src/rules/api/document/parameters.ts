@@ -9,6 +9,14 @@ import { EXAMPLE_TOKEN_ID } from './tokenSchemas.ts';
 
 const anyCase = (word: string) => word.replaceAll(/[A-Z]/g, (letter) => `[${letter}${letter.toLowerCase()}]`);
 
+const uuidOf = (what: string, example: string) =>
+  ({
+    ...{ in: 'path', required: true },
+    description: `Id of the ${what}. An id that is empty or not a UUID is treated as unknown.`,
+    example,
+    schema: Type.String({ format: 'uuid', minLength: 36, maxLength: 36 }),
+  }) as const;
+
 /** OpenAPI parameters by name. A parameter whose name is not unique sets `name`. */
 export const parameters = {
   account_id: {
@@ -18,34 +26,10 @@ export const parameters = {
     example: '0123abcd',
     schema: Type.String({ pattern: accountIdPattern, maxLength: 32 }),
   },
-  rule_id: {
-    in: 'path',
-    required: true,
-    description: 'Id of the rule. An id that is empty or not a UUID is treated as unknown.',
-    example: EXAMPLE_RULE_ID,
-    schema: Type.String({ format: 'uuid', minLength: 36, maxLength: 36 }),
-  },
-  entry_id: {
-    in: 'path',
-    required: true,
-    description: 'Id of the entry. An id that is empty or not a UUID is treated as unknown.',
-    example: EXAMPLE_ENTRY_ID,
-    schema: Type.String({ format: 'uuid', minLength: 36, maxLength: 36 }),
-  },
-  zone_id: {
-    in: 'path',
-    required: true,
-    description: 'Id of the zone policy. An id that is empty or not a UUID is treated as unknown.',
-    example: EXAMPLE_ZONE_ID,
-    schema: Type.String({ format: 'uuid', minLength: 36, maxLength: 36 }),
-  },
-  attack_id: {
-    in: 'path',
-    required: true,
-    description: 'Id of the attack. An id that is empty or not a UUID is treated as unknown.',
-    example: EXAMPLE_ATTACK_ID,
-    schema: Type.String({ format: 'uuid', minLength: 36, maxLength: 36 }),
-  },
+  rule_id: uuidOf('rule', EXAMPLE_RULE_ID),
+  entry_id: uuidOf('entry', EXAMPLE_ENTRY_ID),
+  zone_id: uuidOf('zone policy', EXAMPLE_ZONE_ID),
+  attack_id: uuidOf('attack', EXAMPLE_ATTACK_ID),
   token_id: {
     in: 'path',
     required: true,
