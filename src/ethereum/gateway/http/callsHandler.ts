@@ -177,7 +177,7 @@ export class CallsHandler implements CallHandler {
       if (error.isUnproven)
         return new RpcError(
           'resourceNotFound',
-          'the shared index does not prove this result; try again later, or request at most 16 blocks',
+          'the index does not prove this result; try again later, or request fewer blocks',
           { reason: 'unproven' },
         );
       return new NoNodeError('the index cannot be read now; try again', 'noIndex');

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Database, open, type RootDatabase } from 'lmdb';
+import { type Database, open, type RangeOptions, type RootDatabase } from 'lmdb';
 import {
   checkStoreFormat,
   DATA_FILE,
@@ -8,12 +8,14 @@ import {
   StoreFile,
   WITHOUT_EVENT_TURN_BATCHING,
 } from '../../../../platform/storeFile/index.ts';
+import { decodeRecord, readError } from './checksum.ts';
+import { DamagedIndexError } from './damagedIndexError.ts';
 import { MAX_LEVEL } from './directory/segmentStates.ts';
 import { uint32Key } from './keys.ts';
 import { Writes } from './write/writes.ts';
 
-/** Version of the layout in keys.ts, records.ts and directory/run.ts. */
-const FORMAT = 1;
+/** Version of the layout in keys.ts, checksum.ts, records.ts and directory/run.ts. */
+const FORMAT = 2;
 
 /** Values of at least this size are compressed. */
 const COMPRESSION_THRESHOLD_BYTES = 100;
@@ -161,6 +163,24 @@ export class TraceEnvironment {
     if (this.#isReadOnly) (database as LmdbReading).on('begin-transaction', () => this.#snapshots++);
   }
 
+  /** Returns the value of a record. The next read may overwrite its bytes. Throws DamagedIndexError. */
+  read(database: Database<Buffer, Buffer>, key: Buffer): Buffer | undefined {
+    const name = nameOf(database);
+    let record: Buffer | undefined;
+    try {
+      record = database.getBinaryFast(key);
+    } catch (error) {
+      throw readError(name, key, error);
+    }
+    return record && decodeRecord(name, key, record);
+  }
+
+  /** Yields the records of a range. Throws DamagedIndexError. */
+  *range(database: Database<Buffer, Buffer>, range: RangeOptions): Generator<{ key: Buffer; value: Buffer }> {
+    for (const { key, value } of database.getRange(range))
+      yield { key, value: decodeRecord(nameOf(database), key, value) };
+  }
+
   /** Throws StoreGoneError if another file, or none, is now at the path of the opened file. */
   assertInPlace(): void {
     this.#file.assertInPlace();
@@ -187,13 +207,12 @@ export class TraceEnvironment {
   }
 
   #newestDictionary(): number {
-    return this.meta.getBinary(NEWEST_DICTIONARY_KEY)?.readUInt32BE(0) ?? NO_DICTIONARY;
+    return this.read(this.meta, NEWEST_DICTIONARY_KEY)?.readUInt32BE(0) ?? NO_DICTIONARY;
   }
 
   chunks(dictionaryNumber: number): Database<Buffer, Buffer> {
     const database = this.#chunks.get(dictionaryNumber);
-    if (database === undefined)
-      throw new Error(`the index is damaged: dictionary ${dictionaryNumber} is missing`);
+    if (database === undefined) throw new DamagedIndexError(`dictionary ${dictionaryNumber} is missing`);
     return database;
   }
 
@@ -226,9 +245,9 @@ export class TraceEnvironment {
 
   #dictionary(number: number): Buffer | undefined {
     if (number === NO_DICTIONARY) return undefined;
-    const bytes = this.meta.getBinary(dictionaryKey(number));
-    if (bytes === undefined) throw new Error(`the index is damaged: dictionary ${number} is missing`);
-    return bytes;
+    const bytes = this.read(this.meta, dictionaryKey(number));
+    if (bytes === undefined) throw new DamagedIndexError(`dictionary ${number} is missing`);
+    return Buffer.from(bytes);
   }
 
   /**
@@ -247,6 +266,9 @@ export class TraceEnvironment {
     return database;
   }
 }
+
+/** Returns the name of a database, which lmdb's types declare only for the options. */
+const nameOf = (database: Database<Buffer, Buffer>): string => (database as unknown as { name: string }).name;
 
 export const NEWEST_DICTIONARY_KEY = Buffer.from('dictionary');
 

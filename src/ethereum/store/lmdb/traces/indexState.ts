@@ -18,6 +18,7 @@ import {
   type WorkBudget,
 } from '../../../traces/index.ts';
 import { allTracesOf } from './allTraces.ts';
+import { DamagedIndexError } from './damagedIndexError.ts';
 import { SEGMENTS_KEY } from './directory/directoryKeys.ts';
 import { SegmentStates } from './directory/segmentStates.ts';
 import {
@@ -177,8 +178,7 @@ export class IndexState implements IndexReader {
   /** Returns the value of a record. The next read may overwrite its bytes. */
   read(database: Database<Buffer, Buffer>, key: Buffer): Buffer | undefined {
     this.#chunk = undefined;
-    const bytes = database.getBinaryFast(key);
-    return bytes?.subarray(0, bytes.length);
+    return this.#environment.read(database, key);
   }
 
   chain(): ChainIdentity | undefined {
@@ -236,7 +236,7 @@ export class IndexState implements IndexReader {
   *blocksDown(from: number, to: number): Generator<StoredBlock> {
     if (from < to) return;
     const range = { start: uint32Key(from), end: uint32Key(to), reverse: true, inclusiveEnd: true };
-    for (const { key, value } of this.#environment.blocks.getRange(range))
+    for (const { key, value } of this.#environment.range(this.#environment.blocks, range))
       yield decodeBlock(key.readUInt32BE(0), value);
   }
 
@@ -289,7 +289,7 @@ export class IndexState implements IndexReader {
     const { dictionary } = this.segment(segmentOf(blockNumber));
     const read = this.read(this.#environment.chunks(dictionary), chunkKey(blockNumber, chunk));
     if (read === undefined)
-      throw new Error(`the index is damaged: trace ${traceIndex} of block ${blockNumber} is missing`);
+      throw new DamagedIndexError(`trace ${traceIndex} of block ${blockNumber} is missing`);
     const bytes = refersToData(read) ? Buffer.from(read) : read;
     this.#chunk = { blockNumber, chunk, bytes };
     return bytes;
@@ -302,7 +302,7 @@ export class IndexState implements IndexReader {
     const { dictionary } = this.segment(segmentOf(blockNumber));
     const read = this.read(this.#environment.chunks(dictionary), chunkKey(blockNumber, chunk));
     if (read === undefined)
-      throw new Error(`the index is damaged: data chunk ${chunk} of block ${blockNumber} is missing`);
+      throw new DamagedIndexError(`data chunk ${chunk} of block ${blockNumber} is missing`);
     const bytes = Buffer.from(read);
     this.#dataChunk = { blockNumber, chunk, bytes };
     this.#chunk = referring;

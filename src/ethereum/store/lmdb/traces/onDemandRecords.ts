@@ -49,7 +49,8 @@ function onDemandBlock(number: number, { environment, state }: Stores): OnDemand
 
 /** Yields the on-demand blocks, oldest first. */
 export function* oldestOnDemand(stores: Stores): Generator<OnDemandBlock> {
-  for (const { value } of stores.environment.onDemandAges.getRange()) {
+  const { environment } = stores;
+  for (const { value } of environment.range(environment.onDemandAges, {})) {
     const block = onDemandBlock(value.readUInt32BE(0), stores);
     if (block !== undefined) yield block;
   }

@@ -1,4 +1,5 @@
 import { PAGE_POSITIONS } from '../../../traces/index.ts';
+import { DamagedIndexError } from './damagedIndexError.ts';
 
 /**
  * A posting list is stored in pages of PAGE_POSITIONS 32-bit positions. If a list has several pages, the number of
@@ -88,7 +89,7 @@ const pagesOf = (length: number): number => Math.ceil(length / PAGE_POSITIONS);
 
 export function readWords(read: ReadPageBytes, pageNumber: number): Uint32Array {
   const bytes = read(pageNumber);
-  if (bytes === undefined) throw new Error(`posting list is damaged: page ${pageNumber} is missing`);
+  if (bytes === undefined) throw new DamagedIndexError(`page ${pageNumber} of a posting list is missing`);
   return wordsOf(bytes);
 }
 

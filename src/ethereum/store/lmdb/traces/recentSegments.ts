@@ -10,6 +10,7 @@ import {
   visitTerms,
   writeHex,
 } from '../../../traces/index.ts';
+import { DamagedIndexError } from './damagedIndexError.ts';
 import { SIDE_AND_TERM_BYTES, SIDES } from './keys.ts';
 import type { Segment, UnmergedBlocks } from './records.ts';
 
@@ -101,7 +102,7 @@ export class RecentSegments {
     for (let offset = 0; offset < BLOCKS_PER_SEGMENT; offset++) {
       if (isLoaded[offset] !== 0 || !unmerged.has(offset) || !segment.has(offset)) continue;
       const block = this.#stored.block(first + offset);
-      if (block === undefined) throw new Error(`the index is damaged: block ${first + offset} is missing`);
+      if (block === undefined) throw new DamagedIndexError(`block ${first + offset} is missing`);
       const postingsBefore = postings.size;
       try {
         this.#load(block, postings);

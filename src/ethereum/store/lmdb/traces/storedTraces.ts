@@ -6,6 +6,7 @@ import {
   type Trace,
   writeTrace,
 } from '../../../traces/index.ts';
+import { DamagedIndexError } from './damagedIndexError.ts';
 import type { IndexState } from './indexState.ts';
 
 /**
@@ -20,9 +21,7 @@ export function* storedTraces(
   const headOfData = (blockNumber: number, chunk: number): Uint8Array => {
     const head = state.dataChunk(blockNumber, chunk).subarray(0, CHUNK_HEAD_BYTES);
     if (head[0] !== 0 || head.toString('hex', 2) !== hash.slice(2))
-      throw new Error(
-        `the index is damaged: chunk ${chunk} of block ${blockNumber} has no data of this block`,
-      );
+      throw new DamagedIndexError(`chunk ${chunk} of block ${blockNumber} has no data of this block`);
     return head;
   };
   for (let index = 0; index < traceCount; index++) {

@@ -6,6 +6,7 @@ import {
   type StoredBlock,
   segmentOf,
 } from '../../../traces/index.ts';
+import { DamagedIndexError } from './damagedIndexError.ts';
 import { verifyAttributes, verifyDirectory } from './directory/verifyDirectory.ts';
 import { TraceEnvironment } from './environment.ts';
 import { IndexState } from './indexState.ts';
@@ -119,11 +120,17 @@ class Verifier {
   }
 
   verifySegment(segment: number): void {
+    this.#report(() => this.#verifySegment(segment));
+  }
+
+  #verifySegment(segment: number): void {
     const expected: Expected = new Map();
     const first = firstBlockOf(segment);
     const counts = this.#state.segment(segment);
     let previous = segment > 0 ? this.#state.block(first - 1) : undefined;
-    for (let offset = 0; offset < BLOCKS_PER_SEGMENT; offset++) {
+    const verifyBlock = (offset: number): void => {
+      const before = previous;
+      previous = undefined;
       const block = this.#state.block(first + offset);
       const hasTraces = block !== undefined && block.unavailable === undefined;
       if (hasTraces !== counts.has(offset))
@@ -132,15 +139,32 @@ class Verifier {
         this.problems.push(
           `block ${first + offset} is unavailable in only one of its record and the list of unavailable blocks`,
         );
-      if (block !== undefined) this.#verifyLink(block, previous);
+      previous = block;
+      if (block !== undefined) this.#verifyLink(block, before);
       if (hasTraces) {
         this.#verifyTraces(block, expected);
         verifyAttributes(this.#verified, block, this.problems);
       }
-      previous = block;
-    }
+    };
+    let isReadable = true;
+    for (let offset = 0; offset < BLOCKS_PER_SEGMENT && !this.isFull; offset++)
+      isReadable = this.#report(() => verifyBlock(offset)) && isReadable;
+    // The traces of a damaged block are not known, so its postings cannot be verified.
+    if (!isReadable) return;
     this.#verifyPostings(segment, expected);
     verifyDirectory(this.#verified, segment, { expected, problems: this.problems });
+  }
+
+  /** Runs a check. Returns false, and reports the problem, if a record is damaged. */
+  #report(check: () => void): boolean {
+    try {
+      check();
+      return true;
+    } catch (error) {
+      if (!(error instanceof DamagedIndexError)) throw error;
+      this.problems.push(error.message);
+      return false;
+    }
   }
 
   #verifyLink({ number, parentHash }: StoredBlock, previous: StoredBlock | undefined): void {

@@ -49,9 +49,9 @@ function* readSegment(
   tally: AddressTally,
 ): Generator<undefined, undefined> {
   const typeAt = yield* readTypes(work, segment);
-  const { postings } = work.environment;
-  const from = new SideRecords(postings, segment, 'from');
-  const to = new SideRecords(postings, segment, 'to');
+  const { environment } = work;
+  const from = new SideRecords(environment, segment, 'from');
+  const to = new SideRecords(environment, segment, 'to');
   for (let key = lowest(from, to); key !== undefined; key = lowest(from, to)) {
     add(from, key, { tally, typeAt });
     add(to, key, { tally, typeAt });

@@ -16,6 +16,7 @@ import {
   type Trace,
   type TraceStore,
 } from '../../../../traces/index.ts';
+import { encodeRecord } from '../checksum.ts';
 import { TraceEnvironment } from '../environment.ts';
 import { IndexState } from '../indexState.ts';
 import { openTraceStore } from '../traceStore.ts';
@@ -172,9 +173,9 @@ test('verifyTraces finds an address that is missing in the directory, and attrib
   const [first, second] = [...(runs?.getKeys({ limit: 2 }) ?? [])];
   if (runs === undefined || first === undefined || second === undefined)
     throw new Error('the directory has no run');
-  runs.putSync(second, Buffer.from(runs.getBinary(second)?.subarray(0, 27) ?? ''));
+  runs.putSync(second, encodeRecord(second, runs.getBinary(second)?.subarray(0, 27) ?? Buffer.of()));
   const [block] = [...(environment.attributes?.getKeys({ limit: 1 }) ?? [])];
-  environment.attributes?.putSync(block ?? first, Buffer.alloc(200));
+  environment.attributes?.putSync(block ?? first, encodeRecord(block ?? first, Buffer.alloc(200)));
   await environment.root.close();
   const problems = await verifyTraces(path, () => undefined);
   expect(problems.join('\n')).toMatch(/the directory .* of 0x[0-9a-f]{40}/);

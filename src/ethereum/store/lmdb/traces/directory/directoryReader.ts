@@ -9,6 +9,7 @@ import {
   TRACE_TYPES,
   type WorkBudget,
 } from '../../../../traces/index.ts';
+import { DamagedIndexError } from '../damagedIndexError.ts';
 import type { TraceEnvironment } from '../environment.ts';
 import type { IndexState } from '../indexState.ts';
 import { DIRECTORY_KEY } from './directoryKeys.ts';
@@ -166,7 +167,7 @@ export class DirectoryReader {
     const known = this.#bits.get(name);
     if (known !== undefined) return known;
     const head = this.#state.read(database, runKey(run));
-    if (head === undefined) throw new Error(`the index is damaged: run ${run} of level ${level} is missing`);
+    if (head === undefined) throw new DamagedIndexError(`run ${run} of level ${level} is missing`);
     const { bits } = decodeRunHead(head);
     this.#bits.set(name, bits);
     return bits;
@@ -183,8 +184,7 @@ export class DirectoryReader {
   #addressHash(): HalfSipHash {
     if (this.#hash === undefined) {
       const key = this.#state.read(this.#environment.meta, DIRECTORY_KEY);
-      if (key === undefined)
-        throw new Error('the index is damaged: the hash key of the directory is missing');
+      if (key === undefined) throw new DamagedIndexError('the hash key of the directory is missing');
       this.#hash = new HalfSipHash(Buffer.from(key));
     }
     return this.#hash;

@@ -1,3 +1,4 @@
+import { DamagedIndexError } from '../damagedIndexError.ts';
 import type { HalfSipHash } from './halfSipHash.ts';
 import { MergedEntries } from './mergedEntries.ts';
 import { PartReader } from './parts.ts';
@@ -96,8 +97,7 @@ class Source {
     this.name = name;
     this.#hash = hash;
     const head = work.state().read(databaseOf(work, name), runKey(name.run));
-    if (head === undefined)
-      throw new Error(`the index is damaged: run ${name.run} of level ${name.level} is missing`);
+    if (head === undefined) throw new DamagedIndexError(`run ${name.run} of level ${name.level} is missing`);
     const { bits, bytes } = decodeRunHead(head);
     this.#bits = bits;
     this.bytes = bytes;

@@ -97,14 +97,16 @@ export function removeRun(work: UpkeepContext, name: RunName): Promise<void> {
 
 /** Returns the directory's hash function for addresses. Creates its secret key if the index has none. */
 export async function directoryHash(work: UpkeepContext): Promise<HalfSipHash> {
-  const { meta } = work.environment;
-  if (meta.getBinary(DIRECTORY_KEY) === undefined)
+  const { environment } = work;
+  if (environment.read(environment.meta, DIRECTORY_KEY) === undefined)
     await work.runExclusive(async () => {
       const writes = new Writes();
-      writes.put(meta, DIRECTORY_KEY, randomBytes(HASH_KEY_BYTES));
+      writes.put(environment.meta, DIRECTORY_KEY, randomBytes(HASH_KEY_BYTES));
       await work.commit(writes);
     });
-  return new HalfSipHash(Buffer.from(meta.getBinary(DIRECTORY_KEY) ?? Buffer.alloc(HASH_KEY_BYTES)));
+  return new HalfSipHash(
+    Buffer.from(environment.read(environment.meta, DIRECTORY_KEY) ?? Buffer.alloc(HASH_KEY_BYTES)),
+  );
 }
 
 export const databaseOf = ({ environment }: UpkeepContext, { level }: RunName): Database<Buffer, Buffer> =>

@@ -1,4 +1,4 @@
-import type { Database } from 'lmdb';
+import type { TraceEnvironment } from '../environment.ts';
 import { sideKey } from '../keys.ts';
 import type { PartSide } from './parts.ts';
 
@@ -16,16 +16,16 @@ interface PostingRecord {
  */
 export class SideRecords {
   readonly side: PartSide;
-  readonly #postings: Database<Buffer, Buffer>;
+  readonly #environment: TraceEnvironment;
   readonly #end: Buffer;
   /** Key at which the next read starts. Undefined if no records are left. */
   #start: Buffer | undefined;
   #records: PostingRecord[] = [];
   #at = 0;
 
-  constructor(postings: Database<Buffer, Buffer>, segment: number, side: PartSide) {
+  constructor(environment: TraceEnvironment, segment: number, side: PartSide) {
     this.side = side;
-    this.#postings = postings;
+    this.#environment = environment;
     this.#start = sideKey(segment, side);
     this.#end = sideKey(segment, side === 'from' ? 'to' : 'transaction');
   }
@@ -42,7 +42,7 @@ export class SideRecords {
   #read(): void {
     if (this.#start === undefined) return;
     const range = { start: this.#start, end: this.#end, limit: RECORDS_PER_READ };
-    this.#records = [...this.#postings.getRange(range)];
+    this.#records = [...this.#environment.range(this.#environment.postings, range)];
     this.#at = 0;
     const last = this.#records.at(-1);
     const isEnd = last === undefined || this.#records.length < RECORDS_PER_READ;

@@ -1,4 +1,5 @@
 import type { Database } from 'lmdb';
+import { encodeRecord } from '../checksum.ts';
 
 /** lmdb's `put` accepts options as its third argument. Its types declare them only for `putSync`. */
 interface WithPutOptions {
@@ -10,14 +11,14 @@ const APPEND = { append: true };
 interface Write {
   readonly database: Database<Buffer, Buffer>;
   readonly key: Buffer;
-  readonly value: Buffer | undefined;
+  readonly record: Buffer | undefined;
   /** Whether the key is higher than all other keys in the database. */
   readonly append: boolean;
 }
 
-function carryOut({ database, key, value, append }: Write): Promise<unknown> {
-  if (value === undefined) return database.remove(key);
-  return append ? (database as WithPutOptions).put(key, value, APPEND) : database.put(key, value);
+function carryOut({ database, key, record, append }: Write): Promise<unknown> {
+  if (record === undefined) return database.remove(key);
+  return append ? (database as WithPutOptions).put(key, record, APPEND) : database.put(key, record);
 }
 
 /** Collects changes of records while they are computed. All changes are then written in one transaction. */
@@ -25,7 +26,7 @@ export class Writes {
   readonly #writes: Write[] = [];
 
   put(database: Database<Buffer, Buffer>, key: Buffer, value: Buffer): void {
-    this.#writes.push({ database, key, value, append: false });
+    this.#writes.push({ database, key, record: encodeRecord(key, value), append: false });
   }
 
   /**
@@ -33,11 +34,11 @@ export class Writes {
    * it in half, which makes the file a tenth smaller.
    */
   append(database: Database<Buffer, Buffer>, key: Buffer, value: Buffer): void {
-    this.#writes.push({ database, key, value, append: true });
+    this.#writes.push({ database, key, record: encodeRecord(key, value), append: true });
   }
 
   delete(database: Database<Buffer, Buffer>, key: Buffer): void {
-    this.#writes.push({ database, key, value: undefined, append: false });
+    this.#writes.push({ database, key, record: undefined, append: false });
   }
 
   /** Writes all collected changes. Must be called within one transaction of the environment. */
