@@ -1,5 +1,5 @@
 /**
- * Rates of the commands that read or write a whole index: import of NDJSON and Parquet, merge, verify and restore.
+ * Rates of the commands that read or write a whole index: import of NDJSON and Parquet, merge and verify.
  * Each runs on one core and on two, in alternation, so that other work of the machine affects both. Prints the best
  * rates, and the resident memory of all processes of the command. Needs two idle cores, and `taskset`.
  */
@@ -31,7 +31,7 @@ const MEGABYTE = 1024 * 1024;
 
 const folder = mkdtempSync(join(tmpdir(), 'floodgate-bench-bulk-'));
 const at = (name: string): string => join(folder, name);
-const [source, target, backup] = [at('source'), at('target'), at('backup')];
+const [source, target] = [at('source'), at('target')];
 const range = ['--from', String(FIRST), '--to', String(LAST)];
 
 /** The measured commands. Each writes to the empty folder `target`, or only reads `source`. */
@@ -56,7 +56,6 @@ const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   ],
   merge: ['index', '--from-data-dir', source, '--data-dir', target],
   verify: ['verify', '--data-dir', source],
-  restore: ['restore', backup, '--data-dir', target],
 };
 
 async function fill(): Promise<number> {
@@ -151,7 +150,6 @@ try {
     at('headers.ndjson'),
   ]);
   await run('0,1', ['export', ...range, ...from, '--format', 'parquet', '--out', at('traces.parquet')]);
-  await run('0,1', ['backup', backup, ...from]);
   for (const [name, args] of Object.entries(COMMANDS)) {
     const runs: [Run, Run][] = [];
     for (let turn = 0; turn < TURNS; turn++) {

@@ -2,8 +2,8 @@
 import { constants, setPriority } from 'node:os';
 import './compileCache.ts';
 
-// A backup must not slow down the server.
-if (process.argv[2] === 'backup') setPriority(constants.priority.PRIORITY_LOW);
+// Commands that read all stores must not slow down a server that runs.
+if (['backup', 'verify'].includes(process.argv[2] ?? '')) setPriority(constants.priority.PRIORITY_LOW);
 
 // Imported after `compileCache`, so that the compiled code is cached.
 import('./run.ts').catch((error: unknown) => {

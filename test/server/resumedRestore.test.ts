@@ -1,10 +1,11 @@
 import {
+  cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
   statSync,
-  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +14,8 @@ import { open as openLmdb } from 'lmdb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTraceStore } from '../../src/ethereum/store/lmdb/traces/index.ts';
 import { type Hash, type IndexedBlock, indexBlock } from '../../src/ethereum/traces/index.ts';
-import { backupData, restoreData, verifyStore } from '../../src/server/index.ts';
+import { openRulesStorage } from '../../src/rules/store/lmdb/index.ts';
+import { backupData, restoreData, verifyData, verifyStore } from '../../src/server/index.ts';
 import { floodgate } from '../rules/support/command.ts';
 import { Random } from '../support/random.ts';
 import { syntheticAddresses, syntheticBlock } from '../support/syntheticChain.ts';
@@ -21,14 +23,15 @@ import { syntheticAddresses, syntheticBlock } from '../support/syntheticChain.ts
 /** Five segments, the last one incomplete. */
 const BLOCKS = 4_300;
 
-describe('a restore that was interrupted', () => {
+describe('a restore or a verification that was interrupted', () => {
   const root = mkdtempSync(join(tmpdir(), 'floodgate-restore-'));
   const [dataDir, backup] = [join(root, 'data'), join(root, 'backup')];
   let folders = 0;
   const folder = (): string => join(root, `restored${folders++}`);
-  const copyOf = (restored: string): string => join(restored, 'restoring-traces', 'data.mdb');
+  const dataFile = (at: string, store = 'traces'): string => join(at, store, 'data.mdb');
 
   beforeAll(async () => {
+    await openRulesStorage(dataDir).close();
     const store = openTraceStore(join(dataDir, 'traces'));
     const random = new Random(4);
     const shape = { addresses: syntheticAddresses(9), maxTransactions: 2, maxFrames: 3 };
@@ -56,46 +59,79 @@ describe('a restore that was interrupted', () => {
       record,
       progress: (line) => lines.push(line),
     });
+  const progressOf = (segments: readonly number[]): string[] =>
+    segments.map((segment) => `traces: verified down to block ${segment * 1024}`);
 
-  it('keeps what was copied and verified, and verifies the rest', async () => {
+  it('keeps what was copied', async () => {
     const restored = folder();
-    const first = restoreData(backup, restored, async (at, _, record) => {
-      expect(await verifyShare(at, 0, record)).toEqual([]);
-      return killed();
-    });
-    await expect(first).rejects.toThrow('killed');
-    const copied = statSync(copyOf(restored));
-    lines.length = 0;
-    await restoreData(backup, restored, async (at, _, record) => [
-      ...(await verifyShare(at, 0, record)),
-      ...(await verifyShare(at, 1, record)),
-    ]);
-    expect(lines).toEqual([3, 1].map((segment) => `traces: verified down to block ${segment * 1024}`));
-    expect(statSync(join(restored, 'traces', 'data.mdb'))).toMatchObject({
-      ino: copied.ino,
-      mtimeMs: copied.mtimeMs,
-    });
-    for (const left of ['restoring.json', 'restoring-traces', 'traces/verified'])
+    await expect(restoreData(backup, restored, killed)).rejects.toThrow('killed');
+    const copied = statSync(dataFile(restored, 'restoring-rules'));
+    await restoreData(backup, restored, async () => []);
+    expect(statSync(dataFile(restored, 'rules')).ino).toBe(copied.ino);
+    for (const left of ['restoring.json', 'restoring-rules', 'restoring-traces'])
       expect(existsSync(join(restored, left)), left).toBe(false);
     const store = openTraceStore(join(restored, 'traces'));
     expect(await store.firstMissing(0, BLOCKS)).toBe(BLOCKS);
     await store.close();
   });
 
+  it('skips the segments that were verified, unless the data file is another one', async () => {
+    const verifyRulesToo = (shares: readonly number[], end: () => Promise<readonly string[]>) =>
+      verifyData(dataDir, async (at, store, record) => {
+        if (store !== 'traces') return [];
+        for (const share of shares) expect(await verifyShare(at, share, record)).toEqual([]);
+        return end();
+      });
+    await expect(verifyRulesToo([0], killed)).rejects.toThrow('killed');
+    const copy = folder();
+    cpSync(dataDir, copy, { recursive: true });
+    lines.length = 0;
+    const found = await verifyRulesToo([0, 1], async () => []);
+    expect(found.get('traces')).toEqual([]);
+    expect(lines).toEqual(progressOf([3, 1]));
+    lines.length = 0;
+    await verifyRulesToo([0, 1], async () => []);
+    expect(lines).toEqual(progressOf([4, 2, 0, 3, 1]));
+
+    lines.length = 0;
+    await verifyData(copy, (at, store, record) =>
+      store === 'traces' ? verifyShare(at, 0, record) : Promise.resolve([]),
+    );
+    expect(lines).toEqual(progressOf([4, 2, 0]));
+  });
+
   it('continues a copy that was cut off, with the command too', async () => {
     const restored = folder();
     await expect(restoreData(backup, restored, killed)).rejects.toThrow('killed');
-    truncateSync(copyOf(restored), 123_456);
-    expect(await floodgate(['restore', backup, '--data-dir', restored])).toMatchObject({
-      status: 0,
-      stdout: `Restored traces into ${restored}.\n`,
-    });
-    const [copy, original] = [restored, backup].map((at) => readFileSync(join(at, 'traces', 'data.mdb')));
-    expect(copy?.equals(original as Buffer)).toBe(true);
+    mkdirSync(join(restored, 'restoring-traces'));
+    writeFileSync(
+      dataFile(restored, 'restoring-traces'),
+      readFileSync(dataFile(backup)).subarray(0, 123_456),
+    );
+    const { status, stdout, stderr } = await floodgate(['restore', backup, '--data-dir', restored]);
+    expect(status, stderr).toBe(0);
+    expect(stdout).toMatch(`Restored rules, traces into ${restored}.\n`);
+    expect(readFileSync(dataFile(restored)).equals(readFileSync(dataFile(backup)))).toBe(true);
     expect(await floodgate(['restore', backup, '--data-dir', restored])).toMatchObject({
       status: 1,
-      stderr: expect.stringContaining('already contains traces'),
+      stderr: expect.stringContaining('already contains rules, traces'),
     });
+  });
+
+  it('does not use a damaged copy or backup', async () => {
+    const restored = folder();
+    await expect(restoreData(backup, restored, killed)).rejects.toThrow('killed');
+    mkdirSync(join(restored, 'restoring-traces'));
+    writeFileSync(dataFile(restored, 'restoring-traces'), Buffer.alloc(123_456));
+    const restore = () => restoreData(backup, restored, async () => []);
+    await expect(restore()).rejects.toThrow(
+      `${join(backup, 'traces')} is damaged: its data.mdb does not have the SHA-256 that backup.json specifies`,
+    );
+    await restore();
+    const damaged = join(root, 'damaged');
+    cpSync(backup, damaged, { recursive: true });
+    writeFileSync(join(damaged, 'backup.json'), '{"madeOn":');
+    await expect(restoreData(damaged, folder(), killed)).rejects.toThrow(/backup.json is damaged/);
   });
 
   it('does not take the stores of a server that ran after the interruption for restored ones', async () => {
@@ -109,11 +145,10 @@ describe('a restore that was interrupted', () => {
   it('begins again with another backup, and after damage', async () => {
     const [restored, other] = [folder(), join(root, 'other')];
     await expect(restoreData(backup, restored, killed)).rejects.toThrow('killed');
-    writeFileSync(copyOf(restored), 'of the first backup');
+    writeFileSync(dataFile(restored, 'restoring-rules'), 'of the first backup');
     await backupData(dataDir, other);
-    writeFileSync(join(other, 'backup.json'), '{"madeOn":"later"}\n');
     await expect(restoreData(other, restored, async () => ['torn'])).rejects.toThrow(/is damaged: torn/);
-    expect(existsSync(copyOf(restored))).toBe(false);
+    expect(existsSync(dataFile(restored, 'restoring-rules'))).toBe(false);
     expect(await floodgate(['restore', other, '--data-dir', restored])).toMatchObject({ status: 0 });
   });
 });

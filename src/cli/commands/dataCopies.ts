@@ -47,14 +47,18 @@ export function registerRestore(program: Command): void {
   const command = program
     .command('restore')
     .description(
-      'verify a backup and copy it into a data folder without stores; no server may use the folder',
+      'copy a backup into a data folder without stores, and check its SHA-256; no server may use the folder',
     )
     .argument('<folder>', 'folder created by `floodgate backup`');
   addDataDirFlags(command).action(async (backup: string) => {
-    const { restoreData } = await import('../../server/index.ts');
+    const { isTraceStore, restoreData } = await import('../../server/index.ts');
     const { dataDir } = readConfig(command);
     const stores = await restoreData(resolve(backup), dataDir, verifyInChild);
     await print(`Restored ${stores.join(', ')} into ${dataDir}.`);
+    if (stores.some(isTraceStore))
+      await print(
+        `A server can use it now. To check every block, also while the server runs: floodgate verify --data-dir ${dataDir}`,
+      );
   });
 }
 

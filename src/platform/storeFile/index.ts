@@ -4,4 +4,4 @@ export { inOneCommit, WITHOUT_EVENT_TURN_BATCHING } from './commits.ts';
 export { copyStore, type KeyRanges, readAllRecords } from './rawStore.ts';
 export { StoreCopiedError, StoreFile, StoreGoneError } from './storeFile.ts';
 export { checkStoreFormat } from './storeFormat.ts';
-export { DATA_FILE, requireNoLinkedStores, sealStoreFile, storeFolders } from './storeSeal.ts';
+export { DATA_FILE, identityOf, requireNoLinkedStores, sealStoreFile, storeFolders } from './storeSeal.ts';

@@ -1,8 +1,8 @@
+import { createHash } from 'node:crypto';
 import {
   closeSync,
   constants,
   existsSync,
-  fstatSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
@@ -20,25 +20,34 @@ import { openRegular, requireRegular } from '../../platform/regularFile/index.ts
 import {
   copyStore,
   DATA_FILE,
+  identityOf,
   requireNoLinkedStores,
   sealStoreFile,
   storeFolders,
 } from '../../platform/storeFile/index.ts';
 import { lockDataDir } from './dataDirLock.ts';
+import { isTraceStore } from './verifyStore.ts';
 
 /** Thrown if a backup cannot be created, restored or verified. The message tells the user what to do. */
 class BackupError extends Error {
   override readonly name = 'BackupError';
 }
 
-/** File of a backup, next to its stores, that contains the creation time and the names of the stores. */
+/** File of a backup, next to its stores. */
 const MANIFEST = 'backup.json';
+
+interface Manifest {
+  /** Time of creation. */
+  readonly madeOn: string;
+  /** The stores of the backup, by name, with the SHA-256 of their data files. */
+  readonly stores: Readonly<Record<string, string>>;
+}
 
 /** File of a data folder with the manifest of the backup that is being restored. */
 const RESTORING = 'restoring.json';
-/** Follows the manifest in this file when all stores are verified, and are being moved to their names. */
+/** Follows the manifest in this file when all stores are copied, and are being moved to their names. */
 const MOVING = 'moving\n';
-/** File of a store that is being restored, with the segments that were verified. */
+/** File of a store that is being verified: the identity of the data file, then the segments that were verified. */
 const VERIFIED = 'verified';
 
 /**
@@ -47,7 +56,7 @@ const VERIFIED = 'verified';
  */
 export type Verify = (folder: string, store: string, record?: string) => Promise<readonly string[]>;
 
-/** Beginning of the names of folders with stores that are not verified yet. */
+/** Beginning of the names of folders with stores that are being copied. */
 const UNPACKED = 'restoring-';
 
 const COPY_BYTES = 4 * 1024 * 1024;
@@ -59,15 +68,17 @@ export async function backupData(dataDir: string, target: string): Promise<strin
     throw new BackupError(`${target} is not empty: choose an empty or a new folder`);
   mkdirSync(target, { recursive: true, mode: 0o700 });
   for (const store of stores) await copyStore(join(dataDir, store), join(target, store));
+  const sums = stores.map((store) => [store, sha256Of(join(target, store, DATA_FILE))] as const);
+  const manifest: Manifest = { madeOn: new Date().toISOString(), stores: Object.fromEntries(sums) };
   // The manifest is written last, so a backup without it is incomplete.
-  const manifest = { madeOn: new Date().toISOString(), stores };
   writeFileSync(join(target, MANIFEST), `${JSON.stringify(manifest)}\n`, { mode: 0o600 });
   return stores;
 }
 
 /**
- * Verifies the stores of a backup and restores them into a data folder without stores. Returns the store names. After a
- * kill, the same call continues: it keeps what was copied and verified.
+ * Restores the stores of a backup into a data folder without stores. Returns the store names. After a kill, the same call
+ * continues: it keeps what was copied. Files must have the SHA-256 of the manifest. Small stores are also verified; trace
+ * indexes are not, because that takes days, and each of their records has a checksum.
  */
 export async function restoreData(backup: string, dataDir: string, verify: Verify): Promise<string[]> {
   requireNoLinkedStores(backup);
@@ -76,6 +87,7 @@ export async function restoreData(backup: string, dataDir: string, verify: Verif
   if (stores.length === 0 || manifest === undefined)
     throw new BackupError(`${backup} is not a complete backup: it has no ${MANIFEST}`);
   requireRegular(join(backup, MANIFEST), manifest);
+  const sums = sumsIn(join(backup, MANIFEST));
   const lock = lockDataDir(dataDir);
   try {
     const moved = beginRestore(join(backup, MANIFEST), dataDir);
@@ -85,8 +97,13 @@ export async function restoreData(backup: string, dataDir: string, verify: Verif
       .map((store) => ({ store, folder: join(dataDir, `${UNPACKED}${store}`) }));
     for (const { store, folder } of unpacked) {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      copyRegularFile(join(backup, store, DATA_FILE), join(folder, DATA_FILE));
-      const problems = await verify(folder, store, join(folder, VERIFIED));
+      const sum = copyRegularFile(join(backup, store, DATA_FILE), join(folder, DATA_FILE));
+      const problems =
+        sum !== sums?.[store]
+          ? [`its ${DATA_FILE} does not have the SHA-256 that ${MANIFEST} specifies`]
+          : isTraceStore(store)
+            ? []
+            : await verify(folder, store);
       if (problems.length === 0) continue;
       // The copy may be damaged by a power failure, so the next run makes another one.
       rmSync(folder, { recursive: true });
@@ -94,7 +111,6 @@ export async function restoreData(backup: string, dataDir: string, verify: Verif
     }
     writeRecord(join(dataDir, RESTORING), readRegular(join(backup, MANIFEST)) + MOVING);
     for (const { store, folder } of unpacked) {
-      rmSync(join(folder, VERIFIED), { force: true });
       sealStoreFile(folder);
       renameSync(folder, join(dataDir, store));
     }
@@ -128,6 +144,16 @@ function beginRestore(manifest: string, dataDir: string): readonly string[] {
   return [];
 }
 
+/** Returns the SHA-256 of the data file of each store in a backup. */
+function sumsIn(manifest: string): Readonly<Record<string, string>> | undefined {
+  try {
+    return (JSON.parse(readRegular(manifest)) as Partial<Manifest>).stores; // written by backupData
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new BackupError(`${manifest} is damaged: ${error.message}`);
+  }
+}
+
 function writeRecord(path: string, text: string): void {
   rmSync(path, { force: true });
   writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
@@ -144,18 +170,29 @@ function readRegular(path: string): string {
 
 /**
  * Verifies every store of a data folder. Seals each store without problems, so that it may be opened. Returns the
- * problems of each store, by its name.
+ * problems of each store, by its name. After a kill, the same call skips what was verified.
  */
 export async function verifyData(dataDir: string, verify: Verify): Promise<Map<string, readonly string[]>> {
   const stores = storesOf(dataDir);
   const problems = new Map<string, readonly string[]>();
   for (const store of stores) {
     const folder = join(dataDir, store);
-    const found = await verify(folder, store);
+    const record = join(folder, VERIFIED);
+    if (isTraceStore(store)) beginRecord(record, folder);
+    const found = await verify(folder, store, record);
+    rmSync(record, { force: true });
     if (found.length === 0) sealStoreFile(folder);
     problems.set(store, found);
   }
   return problems;
+}
+
+/** Creates the record of verified segments, unless it exists and belongs to the data file of the store. */
+function beginRecord(record: string, folder: string): void {
+  const identity = `${JSON.stringify(identityOf(folder))}\n`;
+  const isKept =
+    lstatSync(record, { throwIfNoEntry: false }) !== undefined && readRegular(record).startsWith(identity);
+  if (!isKept) writeRecord(record, identity);
 }
 
 /** Returns the names of the stores of a data folder. Throws BackupError if there are none. */
@@ -170,27 +207,54 @@ function storesOf(dataDir: string): string[] {
 
 /**
  * Copies a file from its descriptor, because the path may have become a link or a pipe after it was checked. Continues a
- * copy that was interrupted.
+ * copy that was interrupted. Returns the SHA-256 of the copy.
  */
-function copyRegularFile(from: string, to: string): void {
+function copyRegularFile(from: string, to: string): string {
   const source = openRegular(from);
   try {
     if (lstatSync(to, { throwIfNoEntry: false }) === undefined) closeSync(openSync(to, 'wx', 0o600));
     const target = openSync(to, constants.O_RDWR | constants.O_NOFOLLOW);
     try {
-      const buffer = Buffer.allocUnsafe(COPY_BYTES);
-      let at = fstatSync(target).size;
-      for (let read = readSync(source, buffer, 0, COPY_BYTES, at); read > 0; ) {
-        for (let done = 0; done < read; ) done += writeSync(target, buffer, done, read - done, at + done);
-        at += read;
-        read = readSync(source, buffer, 0, COPY_BYTES, at);
+      const hash = createHash('sha256');
+      let at = 0;
+      for (const bytes of piecesOf(target, 0)) {
+        hash.update(bytes);
+        at += bytes.length;
       }
-      // Only what is on disk may be recorded as verified.
+      for (const bytes of piecesOf(source, at)) {
+        hash.update(bytes);
+        for (let done = 0; done < bytes.length; )
+          done += writeSync(target, bytes, done, bytes.length - done, at + done);
+        at += bytes.length;
+      }
       fsyncSync(target);
+      return hash.digest('hex');
     } finally {
       closeSync(target);
     }
   } finally {
     closeSync(source);
+  }
+}
+
+function sha256Of(path: string): string {
+  const file = openRegular(path);
+  try {
+    const hash = createHash('sha256');
+    for (const bytes of piecesOf(file, 0)) hash.update(bytes);
+    return hash.digest('hex');
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Yields the bytes of a file from an offset on. The next piece overwrites the previous one. */
+function* piecesOf(file: number, start: number): Generator<Buffer> {
+  const buffer = Buffer.allocUnsafe(COPY_BYTES);
+  let at = start;
+  for (let read = readSync(file, buffer, 0, COPY_BYTES, at); read > 0; ) {
+    yield buffer.subarray(0, read);
+    at += read;
+    read = readSync(file, buffer, 0, COPY_BYTES, at);
   }
 }

@@ -5,7 +5,7 @@ import { readAllRecords } from '../../platform/storeFile/index.ts';
 export interface VerifyStoreOptions {
   /** Share of the store that this process verifies; see `VerifiedShare`. Default: the whole store. */
   readonly share?: Pick<VerifiedShare, 'index' | 'processes'>;
-  /** File that lists verified segments, one a line. Those of an earlier run are skipped. Default: no file. */
+  /** File with a first line, then verified segments, one a line, which are skipped. Default: no file. */
   readonly record?: string | undefined;
   readonly progress: (text: string) => void;
 }
@@ -36,5 +36,5 @@ export async function verifyStore(
   }
 }
 
-/** Returns the numbers in a file, one a line. A kill may have cut off the last one. */
-const numbersIn = (file: string): number[] => readFileSync(file, 'utf8').split('\n').slice(0, -1).map(Number);
+/** Returns the numbers after the first line of a file, one a line. A kill may have cut off the last one. */
+const numbersIn = (file: string): number[] => readFileSync(file, 'utf8').split('\n').slice(1, -1).map(Number);
