@@ -133,6 +133,7 @@ const SLOW_FILES: Readonly<Record<string, readonly string[]>> = {
     'sharedIndex',
     'sharedSearch',
     'sharedServers',
+    'sharedVerify',
     'staleBlocks',
     'unavailableBlocks',
   ],

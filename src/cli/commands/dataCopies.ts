@@ -75,13 +75,23 @@ export function registerVerify(program: Command): void {
     .addOption(new Option('--in-process <folder>').hideHelp())
     .addOption(new Option('--store <name>').hideHelp())
     .addOption(new Option('--share <share>').hideHelp())
-    .addOption(new Option('--record <file>').hideHelp());
+    .option(
+      '--record <file>',
+      'with --trace-store: list what was verified in this file, and skip what it lists; it is removed at the end',
+    );
   addDataDirFlags(command).action(async () => {
     const { inProcess, store, json, share, record, sharedIndex } = command.opts<VerifyFlags>();
     if (inProcess !== undefined && store !== undefined)
       return verifyInProcess(inProcess, store, { share, record });
     if (sharedIndex !== undefined)
-      return verifyShared(sharedIndex === true ? readConfig(command).traceStore : sharedIndex, json);
+      return verifyShared(sharedIndex === true ? readConfig(command).traceStore : sharedIndex, {
+        json,
+        record,
+      });
+    if (record !== undefined)
+      throw new OperatorError(
+        '--record needs --trace-store: otherwise, progress is recorded in the data folder',
+      );
     const { verifyData } = await import('../../server/index.ts');
     const { dataDir } = readConfig(command);
     const problems = await verifyData(dataDir, verifyInChild);
@@ -96,14 +106,18 @@ export function registerVerify(program: Command): void {
   });
 }
 
-async function verifyShared(url: string | undefined, json = false): Promise<void> {
+async function verifyShared(
+  url: string | undefined,
+  { json, record }: { json: boolean | undefined; record: string | undefined },
+): Promise<void> {
   if (url === undefined)
     throw new OperatorError(
       'The shared index is missing: use --trace-store URL, or set FLOODGATE_TRACE_STORE',
     );
   const { verifySharedIndex } = await import('../../server/index.ts');
   let problems = 0;
-  for await (const problem of verifySharedIndex(url, (line) => process.stderr.write(`${line}\n`))) {
+  const progress = (line: string) => void process.stderr.write(`${line}\n`);
+  for await (const problem of verifySharedIndex(url, { record, progress })) {
     problems++;
     await print(json ? JSON.stringify({ problem }) : problem);
   }

@@ -7,7 +7,7 @@ import { Hosts } from './connection/hosts.ts';
 import { SharedReader } from './sharedReader.ts';
 import { chainKeyOf } from './tables/checksums.ts';
 import { checkTables, makeTables } from './tables/tables.ts';
-import { type VerifyProgress, verifyHost } from './verifyHost.ts';
+import { type ChainSegment, verifyHost } from './verifyHost.ts';
 import { SharedWriter } from './writes/sharedWriter.ts';
 
 const CLOSE_TIMEOUT_MS = 3_000;
@@ -50,16 +50,31 @@ export async function migrateSharedTraces(url: string): Promise<void> {
   }
 }
 
-/** Checks all rows of each host of the URL. Yields the problems. */
-export async function* verifySharedTraces(url: string, progress: VerifyProgress): AsyncGenerator<string> {
+/** A segment of a chain on a host, which is identified by its name and port. */
+export type HostSegment = ChainSegment & { readonly host: string };
+
+export interface VerifySharedOptions {
+  readonly isVerified: (segment: HostSegment) => boolean;
+  readonly verified: (segment: HostSegment) => void;
+}
+
+/** Checks all rows of each host of the URL, as `verifyHost` does. Yields the problems. */
+export async function* verifySharedTraces(
+  url: string,
+  { isVerified, verified }: VerifySharedOptions,
+): AsyncGenerator<string> {
   for (const address of parseAddresses(url)) {
-    const host = new ClickHouse(address);
+    const client = new ClickHouse(address);
+    const { host } = new URL(address.url);
     try {
-      await checkTables(host).catch(namingTables);
-      for await (const problem of verifyHost(host, progress))
-        yield `${new URL(address.url).host}: ${problem}`;
+      await checkTables(client).catch(namingTables);
+      const problems = verifyHost(client, {
+        isVerified: (segment) => isVerified({ host, ...segment }),
+        verified: (segment) => verified({ host, ...segment }),
+      });
+      for await (const problem of problems) yield `${host}: ${problem}`;
     } finally {
-      await host.close();
+      await client.close();
     }
   }
 }

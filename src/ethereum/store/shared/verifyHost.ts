@@ -18,11 +18,27 @@ import { SEGMENT } from './tables/tables.ts';
 const MAX_BYTES = 1024 * 1024 * 1024;
 const TERM_BYTES = 20;
 
-/** Called after each segment of a chain. `chain` is its number in the tables. */
-export type VerifyProgress = (chain: bigint, lastBlock: number) => void;
+/** Number of segments that are verified at once. ClickHouse takes most of the time. */
+const READERS = 8;
+
+/** A segment of a chain, which is identified by its number in the tables. */
+export interface ChainSegment {
+  readonly chain: bigint;
+  readonly segment: number;
+}
+
+export interface VerifyHostOptions {
+  /** Returns whether a segment needs no verification, because an earlier run has verified it. */
+  readonly isVerified: (segment: ChainSegment) => boolean;
+  /** Called with each segment without problems, unless writers may still add blocks to it. */
+  readonly verified: (segment: ChainSegment) => void;
+}
 
 /** Reads all valid rows of a host. Yields the problems: wrong links, digests, checksums and rows by address. */
-export async function* verifyHost(host: ClickHouse, progress: VerifyProgress): AsyncGenerator<string> {
+export async function* verifyHost(
+  host: ClickHouse,
+  { isVerified, verified }: VerifyHostOptions,
+): AsyncGenerator<string> {
   const statement = {
     columns: 'chains',
     from: 'FROM (SELECT groupUniqArray(chain) AS chains FROM trace_blocks)',
@@ -31,22 +47,42 @@ export async function* verifyHost(host: ClickHouse, progress: VerifyProgress): A
     row.array(() => row.bigUint64()),
   );
   for (const chain of chains.sort()) {
-    for (const segment of await segmentsOf(host, chain)) {
-      const fromBlock = firstBlockOf(segment);
-      const range = { fromBlock, toBlock: fromBlock + BLOCKS_PER_SEGMENT - 1 };
-      let parent: BlockRow | undefined;
-      for (const block of (await readRange(host, chain, range)).values()) {
-        const isWithin = block.number >= range.fromBlock && block.number <= range.toBlock;
-        const problem = await problemOf(async () => {
-          if (parent !== undefined) checkLinks([parent, block]);
-          if (isWithin && isTraced(block)) await verifyBlock(host, chain, block);
-        });
-        if (problem !== undefined) yield `chain ${chain}: ${problem}`;
-        parent = block;
-      }
-      progress(chain, range.toBlock);
+    const segments = await segmentsOf(host, chain);
+    const newest = segments.at(-1);
+    const running: (() => Promise<readonly string[]>)[] = [];
+    for (const segment of segments.filter((one) => !isVerified({ chain, segment: one }))) {
+      const problems = verifySegment(host, { chain, segment });
+      // Prevents an unhandled rejection. The await below throws the error.
+      problems.catch(() => undefined);
+      running.push(async () => {
+        const found = await problems;
+        if (found.length === 0 && segment !== newest) verified({ chain, segment });
+        return found;
+      });
+      if (running.length === READERS) yield* (await running.shift()?.()) ?? [];
     }
+    for (const finish of running) yield* await finish();
   }
+}
+
+/** Returns the problems of a segment. */
+async function verifySegment(host: ClickHouse, { chain, segment }: ChainSegment): Promise<string[]> {
+  const problems: string[] = [];
+  const fromBlock = firstBlockOf(segment);
+  const range = { fromBlock, toBlock: fromBlock + BLOCKS_PER_SEGMENT - 1 };
+  let parent: BlockRow | undefined;
+  for (const block of (await readRange(host, chain, range)).values()) {
+    const isWithin = block.number >= range.fromBlock && block.number <= range.toBlock;
+    try {
+      if (parent !== undefined) checkLinks([parent, block]);
+      if (isWithin && isTraced(block)) await verifyBlock(host, chain, block);
+    } catch (error) {
+      if (!(error instanceof UnprovenRead)) throw error;
+      problems.push(`chain ${chain}: ${error.message}`);
+    }
+    parent = block;
+  }
+  return problems;
 }
 
 async function segmentsOf(host: ClickHouse, chain: bigint): Promise<number[]> {
@@ -54,16 +90,6 @@ async function segmentsOf(host: ClickHouse, chain: bigint): Promise<number[]> {
   const statement = { columns: 'segments', from, parameters: { chain: String(chain) } };
   const segments = await host.row(statement, 0, (row) => row.array(() => row.uint32()));
   return segments.sort((a, b) => a - b);
-}
-
-async function problemOf(check: () => Promise<void>): Promise<string | undefined> {
-  try {
-    await check();
-    return undefined;
-  } catch (error) {
-    if (error instanceof UnprovenRead) return error.message;
-    throw error;
-  }
 }
 
 /** Throws UnprovenRead if the chunks of a block are damaged, or if its rows by address differ from its chunks. */
