@@ -65,9 +65,22 @@ export class AnswerCache {
   }
 
   getFinal(key: string): Buffer | undefined {
+    return this.#finalInMemory(key) ?? this.#finalInStore(key);
+  }
+
+  /** Returns a result that is final or depends on the head. The store is read last, because it is on disk. */
+  getFinalOrHead(key: string): Buffer | undefined {
+    return this.#finalInMemory(key) ?? this.getHead(key) ?? this.#finalInStore(key);
+  }
+
+  #finalInMemory(key: string): Buffer | undefined {
     const cached = this.#final.get(key);
-    if (cached !== undefined && (cached.said === undefined || this.#isTrusted(cached.said)))
-      return cached.bytes;
+    return cached !== undefined && (cached.said === undefined || this.#isTrusted(cached.said))
+      ? cached.bytes
+      : undefined;
+  }
+
+  #finalInStore(key: string): Buffer | undefined {
     if (!this.#isStoreVerified) return undefined;
     const stored = this.#store.get(this.#storeKey(key));
     if (stored === undefined) return undefined;

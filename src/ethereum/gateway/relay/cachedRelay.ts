@@ -106,8 +106,7 @@ export class CachedRelay {
   #cached(key: string, policy: CachePolicy): Buffer | undefined {
     const { cache } = this.#network;
     if (typeof policy === 'number' && !this.#isFinal(policy)) return cache.getHead(key);
-    // Results for the head first: a final one may have to be read from the disk.
-    return (policy === 'found' ? cache.getHead(key) : undefined) ?? cache.getFinal(key);
+    return policy === 'found' ? cache.getFinalOrHead(key) : cache.getFinal(key);
   }
 
   async #ask(asked: CachedRequest, context: CallContext): Promise<Result> {

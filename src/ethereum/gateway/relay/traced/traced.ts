@@ -90,7 +90,7 @@ class TracedRelay {
   #cached(key: string, context: CallContext): Buffer | undefined {
     if (this.#row.scope.of !== 'traced') return undefined;
     const { cache } = this.#network;
-    const cached = cache.getFinal(key) ?? cache.getHead(key);
+    const cached = cache.getFinalOrHead(key);
     if (cached === undefined) return undefined;
     context.cache = 'hit';
     this.#cacheResults.hit.inc();
