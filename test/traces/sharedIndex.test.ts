@@ -11,6 +11,7 @@ import {
   type Address,
   type ChainIdentity,
   type Hash,
+  type HistoryPosition,
   IndexConflictError,
   type IndexedBlock,
   indexBlock,
@@ -28,6 +29,7 @@ import { Random } from '../support/random.ts';
 import { sizeInSearch } from '../support/search.ts';
 import { newChain } from '../support/sharedIndex.ts';
 import { type SyntheticBlock, syntheticBlock } from '../support/syntheticChain.ts';
+import { stringifyTraces } from '../support/textOfTraces.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 const ROUNDS = sizeInSearch(100, { ordinary: 12 });
@@ -100,6 +102,39 @@ describe.skipIf(!hasClickHouse)(`the shared index${WITHOUT_CLICKHOUSE}`, () => {
     expect(page.missing).toEqual([]);
     const summary = await reader.addressSummary({ query: { address: ADDRESS, ...range } });
     expect(summary.counts.by).toEqual(plainSummary(chain.traces, ADDRESS, range).counts);
+  }
+
+  /** Compares all pages of histories in both orders, and a summary, with plain ones. */
+  async function comparePages(reader: SharedReader, chain: GrowingChain): Promise<void> {
+    const [fromBlock = 0, toBlock = 0] = [chain.numbers[0], chain.numbers.at(-1)];
+    const range = { fromBlock, toBlock };
+    const queries = [
+      { order: 'asc', addresses: [ADDRESS], filter: {}, limit: 60 },
+      { order: 'desc', addresses: shape.addresses.slice(0, 3), filter: { minValue: 1n }, limit: 100 },
+      { order: 'desc', addresses: 'all', filter: { failed: true, callsCarryValue: true }, limit: 200 },
+    ] as const;
+    for (const query of queries) {
+      const asked = { ...query, direction: 'either', ...range } as const;
+      const found: unknown[] = [];
+      let cursor: HistoryPosition | undefined;
+      do {
+        const json = new JsonWriter();
+        const page = await reader.addressTraces(
+          { query: { ...asked, cursor } },
+          { maxBytes: MAX_BYTES, json },
+        );
+        found.push(...(JSON.parse(json.written().toString()) as unknown[]));
+        expect(page.missing).toEqual([]);
+        cursor = page.next;
+      } while (cursor !== undefined);
+      const expected = JSON.parse(stringifyTraces(referenceHistory(chain.traces, asked, range)));
+      expect(found, JSON.stringify([query.order, query.addresses])).toEqual(expected);
+    }
+    const summary = await reader.addressSummary({ query: { address: ADDRESS, ...range } });
+    const { counts, value, firstBlock, lastBlock } = plainSummary(chain.traces, ADDRESS, range);
+    expect({ ...summary, counts: summary.counts.by, value: summary.value.by }).toMatchObject({
+      ...{ counts, value, firstBlock, lastBlock },
+    });
   }
 
   it('returns exact results for random filters while writers are killed between their statements', async () => {
@@ -231,6 +266,52 @@ describe.skipIf(!hasClickHouse)(`the shared index${WITHOUT_CLICKHOUSE}`, () => {
       await compareSome(asStore(reader), chain, 10);
       expect(await reader.transactionTraces(unknown, limits)).toBeUndefined();
     }
+  });
+
+  it('returns exact results with at most 16 fetched blocks if rows are missing, duplicated or changed', async () => {
+    const identity = newChain();
+    const chain = new GrowingChain(new Random(62), 2030);
+    const { reader, writer } = open(identity);
+    await writer.write(newBlocks(chain, 30).map(indexed));
+    const key = await query(
+      'SELECT chain FROM trace_blocks GROUP BY chain HAVING min(number) = 2030 AND max(number) = 2059',
+    );
+    const fetched: number[] = [];
+    const fetching = reader.fetching(async (numbers) => {
+      fetched.push(...numbers);
+      return numbers.map((number) => indexed(chain.blocks.get(number) as SyntheticBlock)); // all are in the chain
+    });
+    const damages = [
+      'trace_parties DELETE WHERE {} AND trace_index % 2 = 0',
+      "trace_chunks UPDATE bytes = concat(bytes, 'x') WHERE {}",
+      'trace_blocks UPDATE hash = parent WHERE {}',
+      'trace_chunks DELETE WHERE {}',
+    ];
+    for (const damage of damages) {
+      // Neighbours on both sides of the border of two segments, and the ends of the range.
+      const where = `chain = ${key} AND (number IN (2047, 2048) OR number % 20 IN (0, 19))`;
+      await query(`ALTER TABLE ${damage.replace('{}', where)} SETTINGS mutations_sync = 2`);
+      await compareSome(asStore(fetching), chain, 10);
+      await comparePages(fetching, chain);
+      const block = chain.blocks.get(2040) as SyntheticBlock; // in the chain
+      expect(String(await fetching.blockTraces(2040, MAX_BYTES))).toBe(stringifyTraces(block.traces));
+      const [hash] = block.header.transactionHashes as [Hash];
+      const own = block.traces.filter(({ transactionHash }) => transactionHash === hash);
+      expect(String(await fetching.transactionTraces(hash, { maxBytes: MAX_BYTES }))).toBe(
+        stringifyTraces(own),
+      );
+      expect(await fetching.transactionPosition(new Random(9).hex(32) as Hash, {})).toBeUndefined();
+      expect(fetched.splice(0).length).toBeGreaterThan(0);
+      await writer.write([...chain.blocks.values()].map(indexed), { again: true });
+    }
+    expect(await query(`SELECT count() FROM trace_blocks WHERE chain = ${key}`)).toBe(
+      String(30 * (damages.length + 1)),
+    );
+    const many = `chain = ${key} AND number BETWEEN 2030 AND 2056`;
+    await query(`ALTER TABLE trace_parties DELETE WHERE ${many} SETTINGS mutations_sync = 2`);
+    const summary = { query: { address: ADDRESS, fromBlock: 2030, toBlock: 2059 } };
+    await expect(fetching.addressSummary(summary)).rejects.toThrow(TraceStoreUnavailable);
+    expect(fetched).toEqual([]);
   });
 
   it('marks heights as missing after a finality failure, and then accepts another chain', async () => {

@@ -13,7 +13,8 @@ import {
 import { type Anvil, connect, createTraffic, startAnvil } from '../support/anvil.ts';
 import { ClickHouseServer, hasClickHouse, WITHOUT_CLICKHOUSE } from '../support/clickHouse.ts';
 import { CuttingProxy } from '../support/cuttingProxy.ts';
-import { plainAnswer } from '../support/plainFilter.ts';
+import { plainAnswer, recipientOf, senderOf } from '../support/plainFilter.ts';
+import { plainSummary } from '../support/plainHistory.ts';
 import { Random } from '../support/random.ts';
 import { sizeInSearch } from '../support/search.ts';
 import { type FloodgateProcess, startFloodgateProcess } from '../support/startFloodgate.ts';
@@ -183,7 +184,7 @@ describe.skipIf(!canListProcesses || !hasClickHouse)(
       await expectExact();
     });
 
-    it('read at most 16 blocks from the node, and store none, if ClickHouse lacks rows or has wrong ones', async () => {
+    it('read damaged blocks from the node, and store none, if ClickHouse lacks rows or has wrong ones', async () => {
       const chain = await readChain(anvil.url);
       await isShared(chain.head - FINAL_DEPTH);
       await ingest?.stop();
@@ -198,7 +199,10 @@ describe.skipIf(!canListProcesses || !hasClickHouse)(
       const addresses = addressesOf(chain.traces);
       const where = (isWanted: (trace: Trace) => boolean) =>
         JSON.parse(JSON.stringify(chain.traces.filter(isWanted)));
-      const wide = { fromBlock: 0, toBlock: 16, fromAddress: addresses, count: 10 };
+      const all = { fromBlock: 0, toBlock: 20, fromAddress: addresses, count: 10 };
+      const [address = '0x'] = addresses;
+      const plain = plainSummary(chain.traces, address, { fromBlock: 1, toBlock: 20 });
+      const history = { address, fromBlock: 1, toBlock: 20 };
       for (const [i, connection] of connectAll().slice(0, 3).entries()) {
         for (const number of [4, 5, 7])
           expect(await connection.call('trace_block', number)).toEqual(
@@ -216,24 +220,52 @@ describe.skipIf(!canListProcesses || !hasClickHouse)(
         expect(await connection.answer('trace_filter', { ...asked, ...part })).toMatchObject(
           plainAnswer(chain.traces, { ...meant, ...part, wantsAll: false }),
         );
-        expect(await connection.answer('trace_filter', wide)).toMatchObject({ error: { code: -32001 } });
+        expect(await connection.call('trace_filter', all)).toEqual(
+          where(({ blockNumber }) => blockNumber <= 20).slice(0, 10),
+        );
+        // Block 7 is missing, and not damaged: a history reports it.
+        expect(await connection.call('floodgate_addressTraces', { ...history, order: 'asc' })).toMatchObject({
+          traces: where(
+            (trace) =>
+              ![0, 7].includes(trace.blockNumber) &&
+              trace.blockNumber <= 20 &&
+              [senderOf(trace), recipientOf(trace)].includes(address),
+          ).slice(0, 100),
+          missing: [[7, 7]],
+        });
+        expect(await connection.call('floodgate_addressSummary', history)).toMatchObject({
+          firstBlock: plain.firstBlock,
+          missing: [[7, 7]],
+        });
       }
       expect(await clickHouse.query('SELECT count() FROM trace_blocks')).toBe(rows);
       const again = ['index', '--to-store', '--upstream', anvil.url, ...store(), '--again', '4-7'];
       expect(await floodgate(again)).toMatchObject({ status: 0 });
-      expect(await connectAll()[0]?.call('trace_filter', wide)).toHaveLength(10);
+      expect(await connectAll()[0]?.call('trace_filter', all)).toHaveLength(10);
     });
 
     it('report that ClickHouse is unreachable if it fails while the first process indexes a block', async () => {
-      await clickHouse.query('ALTER TABLE trace_blocks DELETE WHERE number = 9 SETTINGS mutations_sync = 2');
+      // More blocks than a worker fetches itself.
+      const [first, last] = [9, 25];
+      await clickHouse.query(
+        `ALTER TABLE trace_blocks DELETE WHERE number BETWEEN ${first} AND ${last} SETTINGS mutations_sync = 2`,
+      );
       // The first process reads unavailable blocks before it indexes a block for a worker.
       const isIndexing = proxy.stallNext('exactness = 1');
-      const answer = connectAll()[0]?.answer('trace_block', 9);
+      const answer = connectAll()[0]?.answer('trace_filter', { fromBlock: first, toBlock: last });
       await isIndexing;
       proxy.isClosed = true;
       expect(await answer).toMatchObject({ error: { code: -32603, data: { reason: 'noIndex' } } });
       proxy.isClosed = false;
-      const again = ['index', '--to-store', '--upstream', anvil.url, ...store(), '--again', '9-9'];
+      const again = [
+        'index',
+        '--to-store',
+        '--upstream',
+        anvil.url,
+        ...store(),
+        '--again',
+        `${first}-${last}`,
+      ];
       expect(await floodgate(again)).toMatchObject({ status: 0 });
     });
 

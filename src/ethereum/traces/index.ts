@@ -117,8 +117,8 @@ export { RecentPostings } from './postings/recentPostings.ts';
 export type { Merged, PartOfList } from './postings/select.ts';
 export {
   AnswerTooLargeError,
-  type BlocksReader,
   type ChainIdentity,
+  type FetchBlocks,
   type FilterOptions,
   type IndexChange,
   IndexConflictError,

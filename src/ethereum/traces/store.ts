@@ -142,10 +142,10 @@ export interface TraceStore {
   ): MaybePromise<HistoryPosition | undefined>;
 
   /**
-   * Returns a reader of consecutive blocks that are not stored. Present if other servers write a part of the index, so
-   * that this server cannot store blocks that are missing in it.
+   * Returns a reader that fetches the few blocks which a read of the index needs, but which are missing or damaged, and
+   * does not store them. Present if other servers write a part of the index.
    */
-  unstored?(blocks: readonly IndexedBlock[]): BlocksReader;
+  fetching?(fetch: FetchBlocks): TraceReader;
 
   /** Applies a change. When the promise resolves, the change is on disk and visible to every read. */
   apply(change: IndexChange): Promise<void>;
@@ -176,19 +176,18 @@ export interface FilterOptions {
   readonly nextTurn?: NextTurn | undefined;
 }
 
+/** Returns blocks of nodes, with their traces, in the given order. Throws if no node returns one of them. */
+export type FetchBlocks = (numbers: readonly number[]) => Promise<readonly IndexedBlock[]>;
+
 /** Limits for a read of a transaction's traces. */
 export interface TransactionLimits {
   readonly maxBytes: number;
   readonly nextTurn?: NextTurn | undefined;
   /** Highest block number; transactions of higher blocks are treated as unknown. Default: the head of the index. */
   readonly upTo?: number | undefined;
+  /** A block below which the transaction is not, so that a store need not search there. Default: 0. */
+  readonly fromBlock?: number | undefined;
 }
-
-/** Reads of a few blocks. */
-export type BlocksReader = Pick<
-  TraceStore,
-  'filter' | 'blockTraces' | 'transactionTraces' | 'transactionTrace' | 'transactionPosition'
->;
 
 /** Read access to an index that another process writes. */
 export type TraceReader = Omit<TraceStore, 'bindChain' | 'apply' | 'onDemand'>;

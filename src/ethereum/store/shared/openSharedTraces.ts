@@ -25,7 +25,7 @@ export interface SharedTraces {
 export function openSharedTraces(url: string): SharedTraces {
   const hosts = new Hosts(parseAddresses(url).map((address) => new ClickHouse(address)));
   return {
-    reader: (chain) => new SharedReader(hosts, chainKeyOf(chain)),
+    reader: (chain) => new SharedReader(hosts, { chain: chainKeyOf(chain) }),
     writer: (chain) => new SharedWriter(hosts, chainKeyOf(chain)),
     check: () => hosts.read(checkTables).catch(namingTables),
     async close() {

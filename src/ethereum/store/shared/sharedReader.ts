@@ -1,4 +1,6 @@
 import {
+  type BlockRange,
+  type FetchBlocks,
   type FramesPage,
   firstTraceFrom,
   type Hash,
@@ -15,11 +17,29 @@ import {
   type UnavailableBlock,
 } from '../../traces/index.ts';
 import type { ClickHouse } from './connection/clickHouse.ts';
+import { UnprovenRead } from './connection/failures.ts';
 import type { Hosts } from './connection/hosts.ts';
-import { type Asked, type FramesAsked, readFramesPage, readPage, readSummary } from './history/history.ts';
-import { grouped, isWhole, readNumbers, readRange, VALID_IN_RANGE } from './reads/blocks.ts';
-import { type Chunks, readBlockChunks } from './reads/chunks.ts';
+import {
+  type Asked,
+  type FramesAsked,
+  type HistoryParts,
+  readFramesPage,
+  readPage,
+  readSummary,
+} from './history/history.ts';
+import {
+  checkFetched,
+  grouped,
+  isWhole,
+  type Reading,
+  readNumbers,
+  readRange,
+  VALID_IN_RANGE,
+} from './reads/blocks.ts';
+import type { Chunks } from './reads/chunks.ts';
+import { FetchedBlocks } from './reads/fetchedBlocks.ts';
 import { type FilterPart, type FilterReading, filterPart } from './reads/filterPart.ts';
+import { readBlockChunks } from './reads/readChunks.ts';
 import { readCounted, Segments } from './reads/segments.ts';
 import { findTransaction, type RootFrame } from './reads/transactions.ts';
 import { frameAsJson, tracesAsJson } from './reads/writeTraces.ts';
@@ -30,20 +50,35 @@ import { SEGMENT } from './tables/tables.ts';
 /** Number of blocks whose numbers one statement reads. */
 const BLOCKS_PER_READ = 65_536;
 
+interface ReaderOptions {
+  readonly chain: bigint;
+  /** Default: no states are known. */
+  readonly segments?: Segments;
+  /** Default: a read fails if the shared index does not prove its blocks. */
+  readonly fetch?: FetchBlocks;
+}
+
 /** Reads the final blocks of a chain from the shared index. Every result is proven; otherwise the read fails. */
 export class SharedReader {
   readonly #hosts: Hosts;
   readonly #chain: bigint;
   readonly #segments: Segments;
+  readonly #fetch: FetchBlocks | undefined;
 
-  constructor(hosts: Hosts, chain: bigint) {
+  constructor(hosts: Hosts, { chain, segments = new Segments(chain), fetch }: ReaderOptions) {
     this.#hosts = hosts;
     this.#chain = chain;
-    this.#segments = new Segments(chain);
+    this.#segments = segments;
+    this.#fetch = fetch;
+  }
+
+  /** Returns a reader that fetches blocks which the shared index lacks or does not prove, at most 16 for each read. */
+  fetching(fetch: FetchBlocks): SharedReader {
+    return new SharedReader(this.#hosts, { chain: this.#chain, segments: this.#segments, fetch });
   }
 
   async block(blockNumber: number): Promise<StoredBlock | undefined> {
-    const rows = await this.#hosts.read((host) => readNumbers(host, this.#chain, [blockNumber]));
+    const rows = await this.#hosts.read((host) => readNumbers({ host, chain: this.#chain }, [blockNumber]));
     const row = rows.get(blockNumber);
     return row && storedBlockOf(row);
   }
@@ -107,28 +142,25 @@ export class SharedReader {
   }
 
   /** Returns the matches of a filter; undefined if a block of its range is missing or unavailable. */
-  filter(
-    filter: TraceFilter,
-    options: Pick<FilterReading, 'maxBytes' | 'json'>,
-  ): Promise<FilterPart | undefined> {
-    return this.#hosts.find((host) => filterPart(host, { chain: this.#chain, ...options }, filter));
+  filter(filter: TraceFilter, options: FilterReading): Promise<FilterPart | undefined> {
+    return this.#find((reading) => filterPart(reading, filter, options), filter);
   }
 
   blockTraces(blockNumber: number, maxBytes: number): Promise<Buffer | undefined> {
-    return this.#hosts.find(async (host) => {
-      const range = { fromBlock: blockNumber, toBlock: blockNumber };
-      const blocks = await readRange(host, this.#chain, range);
+    const range = { fromBlock: blockNumber, toBlock: blockNumber };
+    return this.#find(async (reading) => {
+      const blocks = await readRange(reading, range);
       const block = blocks.get(blockNumber);
       if (block === undefined || !isWhole(blocks, range)) return undefined;
-      const chunks = await readBlockChunks(host, { chain: this.#chain, maxBytes }, block);
+      const chunks = await readBlockChunks(reading, block, { maxBytes });
       return tracesAsJson({ places: placesFrom(block, 0, block.traceCount), chunks, maxBytes });
-    });
+    }, range);
   }
 
-  transactionTraces(hash: Hash, { maxBytes, upTo }: TransactionLimits): Promise<Buffer | undefined> {
-    return this.#hosts.find(async (host) => {
-      const found = await this.#transaction(host, hash, { upTo, maxBytes });
-      if (found === undefined) return undefined;
+  transactionTraces(hash: Hash, limits: TransactionLimits): Promise<Buffer | undefined> {
+    const { maxBytes } = limits;
+    return this.#findTransaction(hash, limits, async (reading, root) => {
+      const found = await withChunks(reading, root, maxBytes);
       const { block, traceIndex, transactionPosition, chunks } = found;
       const chunkAt = (index: number) => chunks.containing({ number: block.number, traceIndex: index });
       const next = { transactionPosition: transactionPosition + 1, traceAddress: [] };
@@ -140,11 +172,11 @@ export class SharedReader {
   transactionTrace(
     hash: Hash,
     traceAddress: readonly number[],
-    { maxBytes, upTo }: TransactionLimits,
+    limits: TransactionLimits,
   ): Promise<Buffer | null | undefined> {
-    return this.#hosts.find(async (host) => {
-      const found = await this.#transaction(host, hash, { upTo, maxBytes: Number.MAX_SAFE_INTEGER });
-      if (found === undefined) return undefined;
+    const { maxBytes } = limits;
+    return this.#findTransaction(hash, limits, async (reading, root) => {
+      const found = await withChunks(reading, root, Number.MAX_SAFE_INTEGER);
       const { block, traceIndex: first, transactionPosition, chunks } = found;
       const place = { transactionPosition, traceAddress };
       const range = { first, end: block.traceCount };
@@ -154,14 +186,11 @@ export class SharedReader {
 
   transactionPosition(
     hash: Hash,
-    { upTo }: Pick<TransactionLimits, 'upTo'>,
+    limits: Pick<TransactionLimits, 'upTo' | 'fromBlock'>,
   ): Promise<HistoryPosition | undefined> {
-    return this.#hosts.find(async (host) => {
-      const root = await findTransaction(this.#parts(host), hash, upTo);
-      if (root === undefined) return undefined;
-      const { block, traceIndex } = root;
-      return { blockNumber: block.number, traceIndex, blockHash: block.hash };
-    });
+    return this.#findTransaction(hash, limits, async (_, { block, traceIndex }) => ({
+      ...{ blockNumber: block.number, traceIndex, blockHash: block.hash },
+    }));
   }
 
   addressTraces(
@@ -169,23 +198,74 @@ export class SharedReader {
     output: { readonly maxBytes: number; readonly json: JsonWriter },
   ): Promise<HistoryPage> {
     const { length } = output.json;
-    return this.#hosts.read((host) => {
+    return this.#read((parts) => {
       // An earlier attempt may have written traces before it failed.
       output.json.length = length;
-      return readPage(this.#parts(host), asked, output);
+      return readPage(parts, asked, output);
     });
   }
 
   frames<T>(asked: FramesAsked<T>): Promise<FramesPage<T>> {
-    return this.#hosts.read((host) => readFramesPage(this.#parts(host), asked));
+    return this.#read((parts) => readFramesPage(parts, asked));
   }
 
   addressSummary(asked: Asked<SummaryQuery>): Promise<HistorySummary> {
-    return this.#hosts.read((host) => readSummary(this.#parts(host), asked));
+    return this.#read((parts) => readSummary(parts, asked));
   }
 
-  #parts(host: ClickHouse) {
-    return { host, chain: this.#chain, segments: this.#segments };
+  /** Runs a read on the hosts. While no host proves a few blocks, fetches these blocks and runs the read again. */
+  async #read<T>(
+    read: (parts: HistoryParts) => Promise<T>,
+    fetched = new FetchedBlocks(this.#fetch),
+  ): Promise<T> {
+    for (;;)
+      try {
+        return await this.#hosts.find(
+          async (host) => {
+            const parts = { host, chain: this.#chain, segments: this.#segments, fetched };
+            await checkFetched(parts);
+            return read(parts);
+          },
+          ({ blocks }) => fetched.mayAdd(blocks),
+        );
+      } catch (error) {
+        if (!(error instanceof UnprovenRead && fetched.mayAdd(error.blocks))) throw error;
+        await fetched.add(error.blocks);
+      }
+  }
+
+  /**
+   * Runs a read whose result is undefined if a block of `range` is missing. Fetches the missing blocks if no host has
+   * them.
+   */
+  async #find<T>(
+    read: (parts: HistoryParts) => Promise<T | undefined>,
+    range: BlockRange | undefined,
+  ): Promise<T | undefined> {
+    const fetched = new FetchedBlocks(this.#fetch);
+    for (;;) {
+      const found = await this.#read(read, fetched);
+      if (found !== undefined || range === undefined || this.#fetch === undefined) return found;
+      const missing = await this.missingIn(range.fromBlock, range.toBlock);
+      if (!fetched.mayAdd(missing)) return undefined;
+      await fetched.add(missing);
+    }
+  }
+
+  /** Finds the root frame of a transaction, and runs a read with it. */
+  #findTransaction<T>(
+    hash: Hash,
+    { fromBlock, upTo }: Pick<TransactionLimits, 'upTo' | 'fromBlock'>,
+    read: (reading: Reading, root: RootFrame) => Promise<T>,
+  ): Promise<T | undefined> {
+    const isOne = upTo !== undefined && fromBlock === upTo;
+    return this.#find(
+      async (parts) => {
+        const root = await findTransaction(parts, hash, { fromBlock, upTo });
+        return root && read(parts, root);
+      },
+      isOne ? { fromBlock, toBlock: upTo } : undefined,
+    );
   }
 
   /** Returns the row of the highest or lowest present block up to `upTo`. Skips heights that a rewind has removed. */
@@ -214,19 +294,16 @@ export class SharedReader {
       if (bound < 0) return undefined;
     }
   }
+}
 
-  /** Returns the root frame of a transaction, and all chunks of its block from the frame's chunk on. */
-  async #transaction(
-    host: ClickHouse,
-    hash: Hash,
-    { upTo, maxBytes }: TransactionLimits,
-  ): Promise<(RootFrame & { readonly chunks: Chunks }) | undefined> {
-    const root = await findTransaction(this.#parts(host), hash, upTo);
-    if (root === undefined) return undefined;
-    const firstChunk = Math.floor(root.traceIndex / TRACES_PER_CHUNK);
-    const chunks = await readBlockChunks(host, { chain: this.#chain, maxBytes, firstChunk }, root.block);
-    return { ...root, chunks };
-  }
+/** Reads all chunks of a transaction's block from the chunk of its root frame on. */
+async function withChunks(
+  reading: Reading,
+  root: RootFrame,
+  maxBytes: number,
+): Promise<RootFrame & { readonly chunks: Chunks }> {
+  const firstChunk = Math.floor(root.traceIndex / TRACES_PER_CHUNK);
+  return { ...root, chunks: await readBlockChunks(reading, root.block, { maxBytes, firstChunk }) };
 }
 
 const placesFrom = ({ number, write }: BlockRow, first: number, end: number): TracePosition[] =>

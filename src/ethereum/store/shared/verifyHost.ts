@@ -9,10 +9,11 @@ import {
 } from '../../traces/index.ts';
 import type { ClickHouse } from './connection/clickHouse.ts';
 import { UnprovenRead } from './connection/failures.ts';
-import { checkLinks, readRange } from './reads/blocks.ts';
-import { type Chunks, readBlockChunks } from './reads/chunks.ts';
+import { readRange, throwUnproven, wrongLinks } from './reads/blocks.ts';
+import type { Chunks } from './reads/chunks.ts';
+import { readBlockChunks } from './reads/readChunks.ts';
 import { type BlockRow, isTraced } from './tables/blockRow.ts';
-import { PARTY_BYTES, partyTuples } from './tables/rows.ts';
+import { PARTY_BYTES, partyTuples, writeOf } from './tables/rows.ts';
 import { SEGMENT } from './tables/tables.ts';
 
 const MAX_BYTES = 1024 * 1024 * 1024;
@@ -71,10 +72,10 @@ async function verifySegment(host: ClickHouse, { chain, segment }: ChainSegment)
   const fromBlock = firstBlockOf(segment);
   const range = { fromBlock, toBlock: fromBlock + BLOCKS_PER_SEGMENT - 1 };
   let parent: BlockRow | undefined;
-  for (const block of (await readRange(host, chain, range)).values()) {
+  for (const block of (await readRange({ host, chain }, range)).values()) {
     const isWithin = block.number >= range.fromBlock && block.number <= range.toBlock;
     try {
-      if (parent !== undefined) checkLinks([parent, block]);
+      if (parent !== undefined) throwUnproven(wrongLinks([parent, block]));
       if (isWithin && isTraced(block)) await verifyBlock(host, chain, block);
     } catch (error) {
       if (!(error instanceof UnprovenRead)) throw error;
@@ -94,15 +95,15 @@ async function segmentsOf(host: ClickHouse, chain: bigint): Promise<number[]> {
 
 /** Throws UnprovenRead if the chunks of a block are damaged, or if its rows by address differ from its chunks. */
 async function verifyBlock(host: ClickHouse, chain: bigint, block: BlockRow): Promise<void> {
-  const { number, write, parties } = block;
-  const chunks = await readBlockChunks(host, { chain, maxBytes: MAX_BYTES }, block);
+  const { number, write } = block;
+  const chunks = await readBlockChunks({ host, chain }, block, { maxBytes: MAX_BYTES });
   const from = `FROM (SELECT groupArray((address, trace_index, sides, attributes, value)) AS rows FROM trace_parties
     WHERE chain = {chain:UInt64} AND number = {number:UInt32} AND write = {write:UInt64})`;
   const parameters = { chain: String(chain), number, write: String(write) };
   const rows = await host.row({ columns: 'rows', from, parameters }, MAX_BYTES, (row) =>
     row.array(() => row.fixed(PARTY_BYTES)),
   );
-  const expected = partyTuples({ block: indexedFrom(chunks, block), write, version: 0, parties });
+  const expected = partyTuples(writeOf(indexedFrom(chunks, block)));
   const isEqual = Buffer.concat(rows.sort(Buffer.compare)).equals(
     Buffer.concat(expected.sort(Buffer.compare)),
   );

@@ -16,6 +16,7 @@ import { type CallContext, clientOf, type Handler } from '../../method.ts';
 import type { TracedRow } from '../../methods/row.ts';
 import { RELAYED_ROWS } from '../../methods/rows/relayedRows.ts';
 import type { TracerOptions } from '../../methods/tracerOptions.ts';
+import { storeFor } from '../../traceIndex/traceFilter/fromNodes.ts';
 import type { IndexServices } from '../../traceIndex/traces/indexServices.ts';
 import { isNodesFault } from '../classifyResponse.ts';
 import { clientErrorOf } from '../clientErrorOf.ts';
@@ -144,7 +145,8 @@ class TracedRelay {
   async #trace(call: TracedCall, context: CallContext): Promise<HedgedResponse> {
     const { pool, cache, maxAnswerBytes, timeoutMs } = this.#network;
     const { options, params } = call;
-    const target = await traceTargetOf(this.#row, params, { pool, index: this.#index });
+    const index = { ...this.#index, store: storeFor(this.#index, context) };
+    const target = await traceTargetOf(this.#row, params, { pool, index });
     const { epoch } = cache;
     const isFinal = target.blockNumber !== undefined && target.blockNumber <= (pool.heads.final ?? -1);
     const mayCompare = isFinal && this.#row.scope.of === 'traced' && isComparable(options);

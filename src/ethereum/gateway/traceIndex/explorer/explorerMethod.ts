@@ -9,9 +9,11 @@ import {
   INTERNAL_TRANSACTIONS,
   MAX_HISTORY_LIMIT,
   type NextTurn,
+  type TraceReader,
 } from '../../../traces/index.ts';
 import type { Method } from '../../method.ts';
 import { onOneFork } from '../history/onOneFork.ts';
+import { storeFor } from '../traceFilter/fromNodes.ts';
 import { findTransaction } from '../traces/fromTransaction.ts';
 import type { IndexServices, LimitedCaller } from '../traces/indexServices.ts';
 import { chainRange, fetchNewest } from './blockRange.ts';
@@ -66,7 +68,7 @@ async function readRange(
   await fetchNewest(services, range, caller);
   const whose = address === undefined ? {} : { address };
   const query = { ...range, ...whose, direction, order };
-  return readPages(services, query, { rows, nextTurn: caller.nextTurn });
+  return readPages(storeFor(services, caller), query, { rows, nextTurn: caller.nextTurn });
 }
 
 /**
@@ -79,11 +81,11 @@ async function readTransaction(
   caller: LimitedCaller,
 ): Promise<Found> {
   try {
-    const place = await findTransaction(services, { hash: query.hash, caller }, (store, upTo) =>
-      store.transactionPosition(query.hash, { upTo }),
+    const place = await findTransaction(services, { hash: query.hash, caller }, (store, within) =>
+      store.transactionPosition(query.hash, within),
     );
     if (place === null) return { transactions: [], missing: [] };
-    return await readFrames(services, place, { ...query, nextTurn: caller.nextTurn });
+    return await readFrames(storeFor(services, caller), place, { ...query, nextTurn: caller.nextTurn });
   } catch (error) {
     const blockNumber = missingBlockOf(error);
     if (blockNumber === undefined) throw error;
@@ -99,13 +101,13 @@ function missingBlockOf(error: unknown): number | undefined {
 }
 
 async function readFrames(
-  services: IndexServices,
+  store: TraceReader,
   place: HistoryPosition,
   { hash, rows, order, nextTurn }: TransactionQuery & Pick<PagesWanted, 'nextTurn'>,
 ): Promise<Found> {
   const { blockNumber } = place;
   const { transactions } = await readPages(
-    services,
+    store,
     { fromBlock: blockNumber, toBlock: blockNumber, direction: 'either', order: 'asc' },
     {
       rows: order === 'asc' ? rows : { skip: 0, count: MAX_ROWS + 1 },
@@ -133,7 +135,7 @@ interface PagesWanted {
  * or with RpcError if the query is too large.
  */
 async function readPages(
-  { store }: IndexServices,
+  store: TraceReader,
   query: Omit<FramesQuery, 'filter' | 'limit' | 'skip' | 'cursor'>,
   { rows, cursor, nextTurn = afterPolling, isWanted = () => true }: PagesWanted,
 ): Promise<Found> {

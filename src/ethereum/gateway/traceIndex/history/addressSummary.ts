@@ -14,6 +14,7 @@ import type { ParamType } from '../../methods/paramType.ts';
 import { address } from '../../methods/paramTypes.ts';
 import type { BlockBound } from '../traceFilter/blockTag.ts';
 import { resolveHeads } from '../traceFilter/fromIndex.ts';
+import { storeFor } from '../traceFilter/fromNodes.ts';
 import type { IndexServices } from '../traces/indexServices.ts';
 import { readBounds, readMembers } from './params.ts';
 import { rangeOf } from './rangeOf.ts';
@@ -38,13 +39,13 @@ export const addressSummaryObject: ParamType = {
 
 /** Returns the handler of floodgate_addressSummary. Blocks that the index lacks are not fetched. */
 export function addressSummary(services: IndexServices): Handler {
-  return ([params]) => {
+  return ([params], caller) => {
     const asked = params as AddressSummaryParams; // validated by the parameter type
     const bounds = asked.from === undefined ? [asked.to] : [asked.from, asked.to];
     return mapMaybe(resolveHeads(services, bounds), (heads): MaybePromise<Result> => {
       const query = { address: asked.address, ...rangeOf(asked, heads) };
       return mapMaybe(
-        readSummary(() => services.store.addressSummary(query)),
+        readSummary(() => storeFor(services, caller).addressSummary(query)),
         resultOf,
       );
     });

@@ -12,6 +12,7 @@ import {
 } from '../../../traces/index.ts';
 import type { Handler } from '../../method.ts';
 import { checkHead, type Heads, resolveHeads, withSizeErrors } from '../traceFilter/fromIndex.ts';
+import { storeFor } from '../traceFilter/fromNodes.ts';
 import type { IndexServices } from '../traces/indexServices.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import type { AddressTracesParams } from './params.ts';
@@ -24,13 +25,18 @@ const INSTEAD = 'exclude its block, or raise gateway.maxAnswerBytes';
 /** Returns the handler of floodgate_addressTraces. Blocks that the index lacks are not fetched. */
 export function addressTraces(services: IndexServices): Handler {
   const writers = new JsonWriterPool();
-  return ([params], { mayStream }) => {
+  return ([params], caller) => {
     const asked = params as AddressTracesParams; // validated by the parameter type
     const question = cursorScopeOf(asked);
     const bounds = asked.from === undefined ? [asked.to] : [asked.from, asked.to];
     return mapMaybe(resolveHeads(services, bounds), (heads): MaybePromise<Result> => {
       const query = queryOf(asked, question, heads);
-      return withSizeErrors(() => writePage(services, { query, question, writers, mayStream }), INSTEAD);
+      const { mayStream } = caller;
+      const store = storeFor(services, caller);
+      return withSizeErrors(
+        () => writePage({ ...services, store }, { query, question, writers, mayStream }),
+        INSTEAD,
+      );
     });
   };
 }

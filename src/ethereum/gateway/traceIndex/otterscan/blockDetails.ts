@@ -111,7 +111,7 @@ async function readRewards(
   blockNumber: number,
 ): Promise<readonly RewardTrace[]> {
   const range = { fromBlock: blockNumber, toBlock: blockNumber };
-  return readBlocks(services, { ...range, caller: context }, async () => {
+  return readBlocks(services, { ...range, caller: context }, async (store) => {
     const writer = new JsonWriter();
     const filter = { kinds: ['reward'] } as const;
     // Rewards are the last traces of a block, so descending order reads nothing else.
@@ -123,7 +123,7 @@ async function readRewards(
       filter,
       limit: MAX_HISTORY_LIMIT,
     } as const;
-    const { missing } = await services.store.addressTraces(query, services.maxAnswerBytes, writer);
+    const { missing } = await store.addressTraces(query, services.maxAnswerBytes, writer);
     if (missing.length > 0) return undefined;
     return JSON.parse(Buffer.from(writer.written()).toString()) as RewardTrace[]; // the filter selects rewards
   });

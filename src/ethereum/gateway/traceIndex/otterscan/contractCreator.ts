@@ -2,6 +2,7 @@ import { type Address, type HistoryFilter, historyFrameOf } from '../../../trace
 import type { Handler, NodeCall } from '../../method.ts';
 import { chainRange, fetchNewest } from '../explorer/blockRange.ts';
 import { onOneFork } from '../history/onOneFork.ts';
+import { storeFor } from '../traceFilter/fromNodes.ts';
 import type { IndexServices } from '../traces/indexServices.ts';
 import { codeKind, NULL } from './accountCode.ts';
 import { checkSearched, framePages } from './findTransactions.ts';
@@ -23,7 +24,7 @@ export const otsContractCreator =
       await fetchNewest(services, range, context);
       const whose = { address: address as Address, direction: 'to', order: 'desc' } as const; // validated by the parameter type
       const { nextTurn } = context;
-      const frames = { store: services.store, nextTurn, decode: historyFrameOf };
+      const frames = { store: storeFor(services, context), nextTurn, decode: historyFrameOf };
       for await (const page of framePages(frames, { ...range, ...whose, filter: CREATIONS }, 1)) {
         const [creation] = page.frames;
         checkSearched(page, 'desc', creation?.blockNumber);

@@ -6,6 +6,7 @@ import { joined } from '../../http/respond.ts';
 import type { Handler, NodeCall } from '../../method.ts';
 import { chainRange, fetchNewest } from '../explorer/blockRange.ts';
 import { onOneFork } from '../history/onOneFork.ts';
+import { storeFor } from '../traceFilter/fromNodes.ts';
 import type { IndexServices } from '../traces/indexServices.ts';
 import { checkSameBlock, findTransactions } from './findTransactions.ts';
 import type { Parts } from './parts.ts';
@@ -55,7 +56,7 @@ async function readPage(
   const { transactions, isEnd } = isEmpty
     ? { transactions: [], isEnd: true }
     : await findTransactions(
-        { store: services.store, nextTurn: context.nextTurn },
+        { store: storeFor(services, context), nextTurn: context.nextTurn },
         { address, range, order, pageSize },
       );
   const newestFirst = order === 'asc' ? transactions.toReversed() : transactions;

@@ -10,6 +10,7 @@ import {
 import type { Handler, NodeCall } from '../../method.ts';
 import { chainRange, fetchNewest } from '../explorer/blockRange.ts';
 import { onOneFork } from '../history/onOneFork.ts';
+import { storeFor } from '../traceFilter/fromNodes.ts';
 import type { IndexServices } from '../traces/indexServices.ts';
 import { codeKind, NULL } from './accountCode.ts';
 import { framePages, incomplete, MAX_READS_PER_CALL, tooManyFrames } from './findTransactions.ts';
@@ -93,7 +94,8 @@ class NonceSearch {
     const { nextTurn } = context;
     const filter = { internal: false };
     const query = { ...range, address: sender, direction: 'from', order, filter } as const;
-    return framePages({ store: services.store, nextTurn, decode: transactionOf }, query, limit);
+    const store = storeFor(services, context);
+    return framePages({ store, nextTurn, decode: transactionOf }, query, limit);
   }
 
   /** Finds the transaction by bisection over the sender's transactions of one block. */

@@ -1,11 +1,11 @@
 import { BlockUnavailableError } from '../../../ingest/index.ts';
 import { NoNodeError, RpcError } from '../../../jsonrpc/index.ts';
 import { NodeError } from '../../../nodes/index.ts';
-import type { BlocksReader, Hash, MaybePromise } from '../../../traces/index.ts';
+import type { Hash, MaybePromise, TraceReader } from '../../../traces/index.ts';
 import { clientOf } from '../../method.ts';
 import type { Caller, IndexServices } from '../traces/indexServices.ts';
 import { ensureIndexed, resolveHeads } from './fromIndex.ts';
-import { orFromNodes } from './fromNodes.ts';
+import { storeFor } from './fromNodes.ts';
 
 /** Maximum number of block hashes whose block number is remembered. Each needs about 100 bytes. */
 const MAX_KNOWN_NUMBERS = 4096;
@@ -24,24 +24,20 @@ export class BlocksByHash {
   async read<T>(
     hash: Hash,
     caller: Caller,
-    read: (blockNumber: number, store: BlocksReader) => MaybePromise<T | undefined>,
+    read: (blockNumber: number, store: TraceReader) => MaybePromise<T | undefined>,
   ): Promise<T> {
-    const { indexer, store } = this.#services;
+    const { indexer } = this.#services;
+    const store = storeFor(this.#services, caller);
     const blockNumber = this.#numbers.get(hash) ?? (await this.#find(hash));
     const { head } = await resolveHeads(this.#services, [blockNumber]);
     const wanted = { fromBlock: blockNumber, toBlock: blockNumber, caller };
-    const usual = async () => {
-      const indexed = await read(blockNumber, store);
-      if (indexed !== undefined) return indexed;
-      await ensureIndexed(indexer, wanted);
-      return (
-        (await read(blockNumber, store)) ??
-        (await this.#readFollowed(head, caller, () => read(blockNumber, store)))
-      );
-    };
     if (blockNumber <= head) {
-      const fromNodes = { ...wanted, read: (blocks: BlocksReader) => read(blockNumber, blocks) };
-      const found = await orFromNodes(this.#services, fromNodes, usual);
+      const indexed = await read(blockNumber, store);
+      if (indexed !== undefined) return this.#remember(hash, blockNumber, indexed);
+      await ensureIndexed(indexer, wanted);
+      const found =
+        (await read(blockNumber, store)) ??
+        (await this.#readFollowed(head, caller, () => read(blockNumber, store)));
       if (found !== undefined) return this.#remember(hash, blockNumber, found);
     }
     throw new RpcError(

@@ -6,7 +6,6 @@ import {
   AnswerTooLargeError,
   type Hash,
   type IndexedBlock,
-  IndexUnavailableError,
   TooManyTracesError,
   type TraceReader,
 } from '../../../traces/index.ts';
@@ -174,24 +173,20 @@ describe('a range of blocks', () => {
   });
 });
 
-describe('a range that a shared index does not prove', () => {
-  class Unproven extends IndexUnavailableError {
-    override readonly isUnproven = true;
-  }
-  /** A shared index that lacks the rows of all blocks, and nodes with empty blocks, except `untraced`. */
+describe('a block that a shared index does not prove', () => {
+  /** A shared index that needs the blocks 5 and 7 of nodes, whose blocks are empty, except `untraced`. */
   function sharedServices(untraced?: number) {
     const { made, calls } = services({});
     const charged: number[] = [];
-    const fetched: IndexedBlock[][] = [];
     const shared: IndexServices = {
       ...made,
       indexer: { ...made.indexer, charge: (blocks) => void charged.push(blocks) },
       store: {
         ...made.store,
-        unstored: (blocks) => {
-          fetched.push([...blocks]);
-          return made.store;
-        },
+        fetching: (fetch) => ({
+          ...made.store,
+          blockTraces: async () => Buffer.from(JSON.stringify(await fetch([5, 7]))),
+        }),
       },
       finder: {
         ...made.finder,
@@ -202,28 +197,23 @@ describe('a range that a shared index does not prove', () => {
         }),
       },
     };
-    const read = async (toBlock: number) =>
-      readBlocks(shared, { fromBlock: 3, toBlock, caller: {} }, async (store) => {
-        if (store === shared.store) throw new Unproven('rows are missing');
-        return 'read';
-      });
-    return { read, charged, fetched, calls };
+    const read = async () => {
+      const range = { fromBlock: 3, toBlock: 9, caller: {} };
+      const bytes = await readBlocks(shared, range, (store) => store.blockTraces(3, 1000));
+      return (JSON.parse(bytes.toString()) as IndexedBlock[]).map(({ block }) => block.number);
+    };
+    return { read, charged, calls };
   }
 
-  it('is read from at most 16 blocks of the nodes, which are counted and not stored', async () => {
-    const { read, charged, fetched, calls } = sharedServices();
-    expect(await read(18)).toBe('read');
-    expect(fetched[0]?.map(({ block }) => block.number)).toEqual(Array.from({ length: 16 }, (_, i) => 3 + i));
-    await expect(read(19)).rejects.toThrow('rows are missing');
-    expect([charged, calls.ensured]).toEqual([[16], []]);
+  it('is read from nodes, charged to the client, and not stored', async () => {
+    const { read, charged, calls } = sharedServices();
+    expect(await read()).toEqual([5, 7]);
+    expect([charged, calls.ensured]).toEqual([[2], []]);
   });
 
-  it('is an error with the reason if no node can trace a block', async () => {
-    const { read } = sharedServices(5);
-    await expect(read(6)).rejects.toMatchObject({
-      code: -32001,
-      data: { blockNumber: 5, reason: 'timeout' },
-    });
+  it('is an error with the reason if no node can trace it', async () => {
+    const { read } = sharedServices(7);
+    await expect(read()).rejects.toMatchObject({ code: -32001, data: { blockNumber: 7, reason: 'timeout' } });
   });
 });
 

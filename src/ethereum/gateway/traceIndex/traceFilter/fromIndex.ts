@@ -11,9 +11,9 @@ import {
   type TraceReader,
 } from '../../../traces/index.ts';
 import { clientOf } from '../../method.ts';
-import type { IndexFiller, IndexServices } from '../traces/indexServices.ts';
+import type { Caller, IndexFiller, IndexServices } from '../traces/indexServices.ts';
 import type { BlockBound } from './blockTag.ts';
-import { notFound, orFromNodes, type ReadBlocks, type WantedRange } from './fromNodes.ts';
+import { notFound, storeFor } from './fromNodes.ts';
 
 export interface Heads {
   /** Number of the newest block that the nodes report. */
@@ -103,6 +103,16 @@ export function checkHead({ head }: Heads, member: string, blockNumber: number):
     );
 }
 
+export interface WantedRange {
+  readonly fromBlock: number;
+  readonly toBlock: number;
+  /** The client for which missing blocks are fetched. */
+  readonly caller: Caller;
+}
+
+/** Reads blocks from the index. Returns undefined if a block is missing. */
+export type ReadBlocks<T> = (store: TraceReader) => MaybePromise<T | undefined>;
+
 /** Maximum number of attempts to read blocks. Blocks are read again if they are replaced during an attempt. */
 export const MAX_READS = 4;
 
@@ -115,8 +125,8 @@ export function readBlocks<T>(
   range: WantedRange,
   read: ReadBlocks<T>,
 ): MaybePromise<T> {
-  const usual = () => mapMaybe(read(services.store), (held) => held ?? readFetched(services, range, read));
-  return orFromNodes(services, { ...range, read }, usual);
+  const store = storeFor(services, range.caller);
+  return mapMaybe(read(store), (held) => held ?? readFetched({ ...services, store }, range, read));
 }
 
 async function readFetched<T>(

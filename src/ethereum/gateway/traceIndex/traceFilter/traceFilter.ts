@@ -1,7 +1,6 @@
 import type { Result } from '../../../jsonrpc/index.ts';
 import {
   type BlockRange,
-  type BlocksReader,
   type Hash,
   HEADROOM_BYTES,
   type JsonWriter,
@@ -10,6 +9,7 @@ import {
   mapMaybe,
   TAILROOM_BYTES,
   type TraceFilter,
+  type TraceReader,
 } from '../../../traces/index.ts';
 import type { CallLimits } from '../../callLimits.ts';
 import type { Handler } from '../../method.ts';
@@ -28,7 +28,7 @@ import { checkOrder, checkWidth, type TraceFilterParams } from './params.ts';
 const NOTHING = Buffer.from('[]');
 const INSTEAD = 'request fewer traces with count';
 
-type ReadFilter = (store: BlocksReader, wanted: TraceFilter) => MaybePromise<Result | undefined>;
+type ReadFilter = (store: TraceReader, wanted: TraceFilter) => MaybePromise<Result | undefined>;
 
 /** Returns the handler of trace_filter. It is synchronous if this process has the index with the whole range. */
 export function traceFilter(services: IndexServices): Handler {
@@ -42,7 +42,7 @@ export function traceFilter(services: IndexServices): Handler {
   ): MaybePromise<Result> => {
     if (asked.count === 0) return NOTHING;
     const range = (number: number) => ({ fromBlock: number, toBlock: number });
-    const readBlock = (number: number, store: BlocksReader) =>
+    const readBlock = (number: number, store: TraceReader) =>
       read(store, rangeFilter(asked, range(number), caller.limits));
     return withSizeErrors(() => blocks.read(blockHash, caller, readBlock), INSTEAD);
   };

@@ -1,16 +1,22 @@
 import { NoNodeError } from '../../../jsonrpc/index.ts';
 import { NodeError, type TransactionFinder } from '../../../nodes/index.ts';
-import { type BlocksReader, type Hash, type MaybePromise, mapMaybe } from '../../../traces/index.ts';
+import {
+  type Hash,
+  type MaybePromise,
+  mapMaybe,
+  type TraceReader,
+  type TransactionLimits,
+} from '../../../traces/index.ts';
 import { ensureIndexed, MAX_READS, withSizeErrors } from '../traceFilter/fromIndex.ts';
-import { isUnproven, orFromNodes } from '../traceFilter/fromNodes.ts';
+import { isUnproven, storeFor } from '../traceFilter/fromNodes.ts';
 import type { Caller, IndexServices } from './indexServices.ts';
 
 const NULL = Buffer.from('null');
 
-/** Reads a transaction from the index. `upTo` is the highest block that is read; undefined means all blocks. */
+/** Reads a transaction from some blocks of the index. */
 type ReadTransaction<T> = (
-  store: BlocksReader,
-  upTo: number | undefined,
+  store: TraceReader,
+  within: Pick<TransactionLimits, 'fromBlock' | 'upTo'>,
 ) => MaybePromise<T | null | undefined>;
 
 interface WantedTransaction {
@@ -41,14 +47,15 @@ export const findTransaction = <T>(
   wanted: WantedTransaction,
   read: ReadTransaction<T>,
 ): MaybePromise<T | null> => {
-  const ifHeld = (held: T | null | undefined) =>
-    held === undefined ? readFetched(services, wanted, read) : held;
-  const known = read(services.store, services.indexer.lastHeads?.latest.number);
+  const store = storeFor(services, wanted.caller);
+  const readNext = () => readFetched({ ...services, store }, wanted, read);
+  const ifHeld = (held: T | null | undefined) => (held === undefined ? readNext() : held);
+  const known = read(store, { upTo: services.indexer.lastHeads?.latest.number });
   if (!(known instanceof Promise)) return ifHeld(known);
   return known.then(ifHeld, async (error: unknown) => {
     if (!isUnproven(error)) throw error;
     // Nodes forget in which blocks old transactions are, so null does not mean that no block contains it.
-    const found = await readFetched(services, wanted, read);
+    const found = await readNext();
     if (found === null) throw error;
     return found;
   });
@@ -63,12 +70,12 @@ async function readFetched<T>(
   for (let left = MAX_READS - 1; left > 0; left--) {
     const blockNumber = await blockOf(finder, hash);
     if (blockNumber === undefined) return null;
-    const range = { fromBlock: blockNumber, toBlock: blockNumber, caller };
-    const wanted = { ...range, read: (blocks: BlocksReader) => read(blocks, blockNumber) };
-    const held = await orFromNodes(services, wanted, async () => {
-      await ensureIndexed(indexer, range);
-      return read(store, blockNumber);
-    });
+    const within = { fromBlock: blockNumber, upTo: blockNumber };
+    let held = await read(store, within);
+    if (held === undefined) {
+      await ensureIndexed(indexer, { fromBlock: blockNumber, toBlock: blockNumber, caller });
+      held = await read(store, within);
+    }
     if (held !== undefined) return held;
     // The block was replaced while it was read, so the transaction may be in another block now.
   }

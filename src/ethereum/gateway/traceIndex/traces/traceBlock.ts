@@ -1,4 +1,4 @@
-import { type BlocksReader, mapMaybe } from '../../../traces/index.ts';
+import { mapMaybe, type TraceReader } from '../../../traces/index.ts';
 import type { Handler } from '../../method.ts';
 import type { BlockBound } from '../traceFilter/blockTag.ts';
 import {
@@ -20,7 +20,7 @@ export function traceBlock(services: IndexServices): Handler {
     return mapMaybe(resolveHeads(services, [bound]), (heads) => {
       const blockNumber = resolveBound(heads, 'block', bound);
       checkHead(heads, 'block', blockNumber);
-      const read = (store: BlocksReader) => store.blockTraces(blockNumber, maxAnswerBytes, caller.nextTurn);
+      const read = (store: TraceReader) => store.blockTraces(blockNumber, maxAnswerBytes, caller.nextTurn);
       const range = { fromBlock: blockNumber, toBlock: blockNumber, caller };
       return withSizeErrors(() => readBlocks(services, range, read), INSTEAD);
     });

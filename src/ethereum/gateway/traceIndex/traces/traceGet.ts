@@ -12,8 +12,8 @@ export function traceGet(services: IndexServices): Handler {
   return ([transactionHash, framePath], caller) => {
     const hash = transactionHash as Hash; // validated by the parameter types
     const path = framePath as readonly number[];
-    return answer(hash, caller, (store, upTo) =>
-      store.transactionTrace(hash, path, { maxBytes: maxAnswerBytes, upTo }),
+    return answer(hash, caller, (store, within) =>
+      store.transactionTrace(hash, path, { ...within, maxBytes: maxAnswerBytes }),
     );
   };
 }

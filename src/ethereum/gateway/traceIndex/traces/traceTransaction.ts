@@ -11,8 +11,8 @@ export function traceTransaction(services: IndexServices): Handler {
   const answer = fromTransaction(services, INSTEAD);
   return ([transactionHash], caller) => {
     const hash = transactionHash as Hash; // validated by the parameter type
-    return answer(hash, caller, (store, upTo) =>
-      store.transactionTraces(hash, { maxBytes: maxAnswerBytes, upTo, nextTurn: caller.nextTurn }),
+    return answer(hash, caller, (store, within) =>
+      store.transactionTraces(hash, { ...within, maxBytes: maxAnswerBytes, nextTurn: caller.nextTurn }),
     );
   };
 }

@@ -14,7 +14,7 @@ import {
 } from '../../../traces/index.ts';
 import type { Asked } from '../history/history.ts';
 import type { SharedReader } from '../sharedReader.ts';
-import type { RunStart } from './localRun.ts';
+import { type RunStart, tipBelow } from './localRun.ts';
 
 /** The range and the cursor of a page. */
 interface Walk extends BlockRange {
@@ -49,7 +49,7 @@ export async function pageOf<Q extends Walk, P extends Pick<HistoryPage, 'next'>
   const isLocal = isPastBorder ? isAscending : isInLocal;
   const usesLocal = !isEmptyRange(local) && (isLocal || isEmptyRange(shared));
   const asked = { ...query, ...(usesLocal ? local : shared), cursor: isPastBorder ? undefined : cursor };
-  const tip = toBlock >= number - 1 ? { number: number - 1, hash: parentHash } : undefined;
+  const tip = toBlock >= number - 1 ? tipBelow(start) : undefined;
   const page = await (usesLocal ? read.local(asked) : read.shared({ query: asked, tip }));
   const goesOn = !isEmptyRange(usesLocal ? shared : local) && isAscending !== usesLocal;
   return { ...page, next: page.next ?? (goesOn ? { ...border, blockHash: borderHash } : undefined) };
@@ -59,10 +59,12 @@ export async function pageOf<Q extends Walk, P extends Pick<HistoryPage, 'next'>
 export async function summaryOfBoth(
   { local, shared }: { readonly local: TraceReader; readonly shared: SharedReader },
   query: SummaryQuery & BlockRange,
-  { number, parentHash }: RunStart,
+  start: RunStart,
 ): Promise<HistorySummary> {
-  const tip = { number: number - 1, hash: parentHash };
-  const older = await shared.addressSummary({ query: { ...query, toBlock: number - 1 }, tip });
+  const { number } = start;
+  const older = await shared.addressSummary({
+    ...{ query: { ...query, toBlock: number - 1 }, tip: tipBelow(start) },
+  });
   const newer = immediate(local.addressSummary({ ...query, fromBlock: number }));
   type Ranged<T> = {
     readonly by: Readonly<Record<'from' | 'to', T>>;

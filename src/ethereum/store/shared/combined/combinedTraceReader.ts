@@ -1,9 +1,9 @@
 import {
   AnswerTooLargeError,
   type BlockRange,
-  type BlocksReader,
   type ChainIdentity,
   type DecodeFrame,
+  type FetchBlocks,
   type FilterOptions,
   type FramesPage,
   type FramesQuery,
@@ -12,7 +12,6 @@ import {
   type HistoryPosition,
   type HistoryQuery,
   type HistorySummary,
-  type IndexedBlock,
   immediate,
   JsonWriter,
   type MaybePromise,
@@ -26,12 +25,11 @@ import {
   type TransactionLimits,
   type UnavailableBlock,
 } from '../../../traces/index.ts';
-import { TraceStoreUnavailable, UnprovenRead } from '../connection/failures.ts';
+import { TraceStoreUnavailable } from '../connection/failures.ts';
 import type { FilterPart } from '../reads/filterPart.ts';
-import { UnstoredBlocks } from '../reads/unstoredBlocks.ts';
 import type { SharedReader } from '../sharedReader.ts';
 import { pageOf, summaryOfBoth } from './combinedHistories.ts';
-import { LocalRun, type RunStart } from './localRun.ts';
+import { LocalRun, type RunStart, tipBelow } from './localRun.ts';
 
 /** Maximum number of times that a read starts again because the border between the stores moved. */
 const MAX_READS = 4;
@@ -42,6 +40,8 @@ export interface CombinedReaderDependencies {
   readonly local: TraceReader;
   /** Returns the reader of the shared index of a chain. */
   readonly shared: (chain: ChainIdentity) => SharedReader;
+  /** Default: found in the local index. */
+  readonly run?: LocalRun;
 }
 
 /**
@@ -54,10 +54,10 @@ export class CombinedTraceReader implements TraceReader {
   readonly #sharedOf: (chain: ChainIdentity) => SharedReader;
   #reader: SharedReader | undefined;
 
-  constructor({ local, shared }: CombinedReaderDependencies) {
+  constructor({ local, shared, run = new LocalRun(local) }: CombinedReaderDependencies) {
     this.#local = local;
     this.#sharedOf = shared;
-    this.run = new LocalRun(local);
+    this.run = run;
   }
 
   /** The reader of the shared index; undefined while the chain is not known. */
@@ -184,8 +184,10 @@ export class CombinedTraceReader implements TraceReader {
     });
   }
 
-  unstored(blocks: readonly IndexedBlock[]): BlocksReader {
-    return new UnstoredBlocks(blocks);
+  fetching(fetch: FetchBlocks): TraceReader {
+    const { shared, run } = this;
+    if (shared === undefined) return this;
+    return new CombinedTraceReader({ local: this.#local, shared: () => shared.fetching(fetch), run });
   }
 
   async close(): Promise<void> {
@@ -247,18 +249,16 @@ export class CombinedTraceReader implements TraceReader {
     if (start !== undefined && filter.fromBlock >= start.number)
       return this.#local.filter(filter, maxBytes, { json, nextTurn });
     if (start === undefined || filter.toBlock < start.number) {
-      const part = await shared.filter(filter, { maxBytes, json });
-      if (part !== undefined && start !== undefined && filter.toBlock === start.number - 1)
-        checkJoint(part, start);
-      return part?.bytes;
+      const tip = start?.number === filter.toBlock + 1 ? tipBelow(start) : undefined;
+      return (await shared.filter(filter, { maxBytes, json, tip }))?.bytes;
     }
     const older = { ...filter, toBlock: start.number - 1 };
-    const part = await shared.filter(older, { maxBytes }).catch(async (error: unknown) => {
+    const tip = tipBelow(start);
+    const part = await shared.filter(older, { maxBytes, tip }).catch(async (error: unknown) => {
       if (filter.wantsAll) await this.#checkCount(filter, { ...reading, start });
       throw error;
     });
     if (part === undefined) return undefined;
-    checkJoint(part, start);
     const rest = await this.#rest(filter, { start, part, maxBytes, nextTurn });
     return rest && joined(part.bytes, rest, json ?? new JsonWriter());
   }
@@ -306,14 +306,6 @@ interface FilterBoth extends FilterOptions {
 interface RestReading extends Pick<FilterBoth, 'maxBytes' | 'nextTurn'> {
   readonly start: RunStart;
   readonly part: FilterPart;
-}
-
-/** Throws UnprovenRead if the shared part does not end with the parent of the first local block. */
-function checkJoint({ last }: FilterPart, { number, parentHash }: RunStart): void {
-  if (last.hash !== parentHash)
-    throw new UnprovenRead(
-      `block ${number - 1} is ${last.hash} in the shared index, but ${parentHash} in the local index`,
-    );
 }
 
 /** Joins two JSON arrays. */

@@ -1,4 +1,5 @@
 import { type Hash, immediate, type TraceReader } from '../../../traces/index.ts';
+import type { KnownBlock } from '../reads/blocks.ts';
 
 /** The lowest block of the contiguous blocks at the head of the local index. */
 export interface RunStart {
@@ -6,6 +7,12 @@ export interface RunStart {
   readonly hash: Hash;
   readonly parentHash: Hash;
 }
+
+/** Returns the parent of the first local block, which is the last block of the shared part of a result. */
+export const tipBelow = ({ number, parentHash }: RunStart): KnownBlock => ({
+  number: number - 1,
+  hash: parentHash,
+});
 
 /** Finds the contiguous blocks that end at the head of the local index. Other blocks of that index are not used. */
 export class LocalRun {

@@ -9,6 +9,13 @@ export class TraceStoreUnavailable extends IndexUnavailableError {
 export class UnprovenRead extends TraceStoreUnavailable {
   override readonly name = 'UnprovenRead';
   override readonly isUnproven = true;
+  /** Numbers of the blocks whose rows are wrong or missing. Empty if that is not known. */
+  readonly blocks: readonly number[];
+
+  constructor(message: string, blocks: readonly number[] = []) {
+    super(message);
+    this.blocks = blocks;
+  }
 }
 
 /** A table is missing, or was created by another release. */

@@ -23,9 +23,12 @@ export class Hosts {
 
   /**
    * Runs a read. If the host is unreachable or does not prove a result, runs the read again on the next host. Finally
-   * throws the last UnprovenRead, otherwise the last error.
+   * throws the last UnprovenRead, otherwise the last error. If `isFinal`, each host is asked only once.
    */
-  async read<T>(read: (host: ClickHouse) => Promise<T>): Promise<T> {
+  async read<T>(
+    read: (host: ClickHouse) => Promise<T>,
+    isFinal: (error: UnprovenRead) => boolean = () => false,
+  ): Promise<T> {
     let unproven: UnprovenRead | undefined;
     for (let reads = 1; ; reads++)
       try {
@@ -34,7 +37,8 @@ export class Hosts {
         if (!(error instanceof TraceStoreUnavailable)) throw error;
         this.failed();
         if (error instanceof UnprovenRead) unproven = error;
-        if (reads >= Math.max(MAX_READS, this.#hosts.length)) throw unproven ?? error;
+        const isLast = unproven !== undefined && isFinal(unproven);
+        if (reads >= Math.max(isLast ? 1 : MAX_READS, this.#hosts.length)) throw unproven ?? error;
         if (reads >= this.#hosts.length) await pause(reads * READ_AGAIN_MS);
       }
   }
@@ -43,13 +47,15 @@ export class Hosts {
    * Runs a read that returns undefined if a block is missing. A host that lags may lack a block that another host
    * has, so each host is asked before the result is undefined.
    */
-  async find<T>(read: (host: ClickHouse) => Promise<T | undefined>): Promise<T | undefined> {
-    for (let left = this.#hosts.length; left > 0; left--) {
-      const found = await this.read(read);
-      if (found !== undefined) return found;
-      if (this.#hosts.length > 1) this.failed();
+  async find<T>(
+    read: (host: ClickHouse) => Promise<T>,
+    isFinal?: (error: UnprovenRead) => boolean,
+  ): Promise<T> {
+    for (let left = this.#hosts.length; ; left--) {
+      const found = await this.read(read, isFinal);
+      if (found !== undefined || left <= 1) return found;
+      this.failed();
     }
-    return undefined;
   }
 
   /** Uses the next host from now on. */

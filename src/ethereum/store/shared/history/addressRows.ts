@@ -1,17 +1,18 @@
 import {
   type Direction,
+  FilterMatcher,
   type HistoryFilter,
   type HistoryPosition,
   type HistoryQuery,
   type Order,
   TRACE_KINDS,
 } from '../../../traces/index.ts';
-import type { ClickHouse, Parameters } from '../connection/clickHouse.ts';
+import type { Reading } from '../reads/blocks.ts';
 import { digitsOf } from '../reads/filterPart.ts';
-import { FINGERPRINTS, type Fingerprints, readFingerprints, segmentParameters } from '../reads/segments.ts';
-import type { TracePosition } from '../tables/position.ts';
+import { FINGERPRINTS, readFingerprints } from '../reads/segments.ts';
 import { CARRIES_VALUE, SIDE_BITS } from '../tables/rows.ts';
-import type { Window } from './window.ts';
+import { passingIn } from './blockRows.ts';
+import { type FoundTrace, inWindow, type SearchResult, type Window, windowParameters } from './window.ts';
 
 /** Bits of trace attributes, as defined in src/ethereum/traces/chunk/attributes.ts. */
 const KIND = 'bitAnd(bitShiftRight(attributes, 8), 7)';
@@ -22,47 +23,18 @@ const IS_REWARD = 1 << 13;
 /** Maximum number of rows that are examined for one page of results. */
 const MAX_LOOKS = 40_000;
 
-/** The matching traces of one page of results, in query order. */
-export interface SearchResult {
-  readonly found: readonly FoundTrace[];
-  /**
-   * Position of the last row that was examined. The next page starts after it. Undefined if all rows were examined.
-   */
-  readonly last: Omit<TracePosition, 'write'> | undefined;
-  readonly prints: Fingerprints;
-}
-
-export interface FoundTrace extends TracePosition {
-  readonly attributes: number;
-}
-
-/** SQL condition: rows of the window that may be part of a result. */
-export const inWindow = ({ ignored }: Window): string =>
-  `chain = {chain:UInt64} AND number BETWEEN {first:UInt32} AND {last:UInt32}${
-    ignored.length === 0 ? '' : ' AND write NOT IN {ignored:Array(UInt64)}'
-  }`;
-
-export const windowParameters = (chain: bigint, { searchRange, segments, ignored }: Window): Parameters => ({
-  ...segmentParameters(chain, segments),
-  ...{ first: searchRange.fromBlock, last: searchRange.toBlock },
-  ...(ignored.length > 0 && { ignored }),
-});
-
 /**
  * Searches the rows of the given addresses, in query order, for traces that pass a filter. Examines at most MAX_LOOKS
  * rows.
  */
 export function searchRows(
-  host: ClickHouse,
-  chain: bigint,
-  {
-    query,
-    window,
-  }: { readonly query: HistoryQuery & { readonly addresses: readonly string[] }; readonly window: Window },
+  reading: Reading,
+  query: HistoryQuery & { readonly addresses: readonly string[] },
+  window: Window,
 ): Promise<SearchResult> {
   const { addresses, order, filter, limit, cursor } = query;
   const by = order === 'asc' ? 'ASC' : 'DESC';
-  const range = inWindow(window);
+  const range = inWindow(reading, window);
   const digits = digitsOf(addresses);
   // Each address has its own subquery, which reads the rows of the address in key order and stops at the limit.
   const rows = digits.map(
@@ -80,23 +52,48 @@ export function searchRows(
       FROM (${looked})) AS l
     ${FINGERPRINTS.from}`;
   const parameters = {
-    ...windowParameters(chain, window),
+    ...windowParameters(reading, window),
     ...Object.fromEntries(digits.map((address, i) => [`address${i}`, address])),
     ...{ limit, minValue: String(filter.minValue ?? 0n) },
     ...{ cursorNumber: cursor?.blockNumber ?? 0, cursorIndex: cursor?.traceIndex ?? 0 },
   };
   const columns = `found, looks, intDiv(last, 4294967296), last % 4294967296, ${FINGERPRINTS.columns}`;
-  return host.row({ columns, from, parameters }, 0, (row) => {
-    const found = row.array(() => ({
+  return reading.host.row({ columns, from, parameters }, 0, (row) => {
+    const stored = row.array(() => ({
       ...{ number: row.uint32(), traceIndex: row.uint32() },
       ...{ write: row.bigUint64(), attributes: row.uint16() },
     }));
     const looks = row.uint64();
-    const last = { number: row.uint64(), traceIndex: row.uint64() };
+    const lastLook = { number: row.uint64(), traceIndex: row.uint64() };
+    const last = looks < MAX_LOOKS ? undefined : lastLook;
     const prints = readFingerprints(row);
     const step = order === 'asc' ? 1 : -1;
-    found.sort((a, b) => step * (a.number - b.number || a.traceIndex - b.traceIndex));
-    return { found, last: looks < MAX_LOOKS ? undefined : last, prints };
+    const own = ownRows(reading, query, window).filter(
+      ({ number, traceIndex }) =>
+        (cursor === undefined ||
+          step * (number - cursor.blockNumber || traceIndex - cursor.traceIndex) > 0) &&
+        (last === undefined || step * (number - last.number || traceIndex - last.traceIndex) < 0),
+    );
+    const found = [...stored, ...own].sort(
+      (a, b) => step * (a.number - b.number || a.traceIndex - b.traceIndex),
+    );
+    return { found: found.slice(0, limit), last, prints };
+  });
+}
+
+/** Returns the traces of the fetched blocks of a window that pass the filter. */
+function ownRows(
+  { fetched }: Reading,
+  { addresses, direction, filter }: HistoryQuery & { readonly addresses: readonly string[] },
+  { searchRange }: Window,
+): FoundTrace[] {
+  if (fetched === undefined) return [];
+  const sides = direction === 'either' ? (['from', 'to'] as const) : [direction];
+  return fetched.rows({ first: searchRange.fromBlock, last: searchRange.toBlock }).flatMap((block) => {
+    const indexes = sides.map((side) => fetched.indexes(block.number, side, addresses));
+    return passingIn(fetched.chunks, block, new FilterMatcher(filter)).filter(({ traceIndex }) =>
+      indexes.some((one) => one.has(traceIndex)),
+    );
   });
 }
 

@@ -6,13 +6,19 @@ import {
   type Order,
   TRACES_PER_CHUNK,
 } from '../../../traces/index.ts';
-import type { ClickHouse } from '../connection/clickHouse.ts';
-import { checkLinks, grouped, VALID_IN_RANGE } from '../reads/blocks.ts';
-import { type Chunks, readBlockChunks } from '../reads/chunks.ts';
+import {
+  byNumber,
+  grouped,
+  type Reading,
+  throwUnproven,
+  VALID_IN_RANGE,
+  wrongLinks,
+} from '../reads/blocks.ts';
+import type { Chunks } from '../reads/chunks.ts';
+import { readBlockChunks } from '../reads/readChunks.ts';
 import { FINGERPRINTS, type Fingerprints, readFingerprints } from '../reads/segments.ts';
 import { type BlockRow, readBlockRow } from '../tables/blockRow.ts';
-import { type FoundTrace, type SearchResult, windowParameters } from './addressRows.ts';
-import type { Window } from './window.ts';
+import { type FoundTrace, type SearchResult, type Window, windowParameters } from './window.ts';
 
 /**
  * Maximum number of blocks that are searched for one page of results if the query has no address, because each block
@@ -23,19 +29,19 @@ const CHUNK_BYTES = 256 * 1024 * 1024;
 
 /** Searches all traces of the blocks of a window, in query order, for traces that pass a filter. */
 export async function searchBlocks(
-  host: ClickHouse,
-  chain: bigint,
-  { query, window }: { readonly query: HistoryQuery; readonly window: Window },
+  reading: Reading,
+  query: HistoryQuery,
+  window: Window,
 ): Promise<SearchResult> {
   const { filter, order, limit, cursor } = query;
   const found: FoundTrace[] = [];
   const matcher = new FilterMatcher(filter);
   const step = order === 'asc' ? 1 : -1;
-  const { blocks, prints } = await tracedBlocks(host, chain, { order, window });
+  const { blocks, prints } = await tracedBlocks(reading, order, window);
   const looked = blocks.slice(0, MAX_BLOCKS);
   for (const block of looked) {
     if (found.length >= limit) break;
-    const chunks = await readBlockChunks(host, { chain, maxBytes: CHUNK_BYTES }, block);
+    const chunks = await readBlockChunks(reading, block, { maxBytes: CHUNK_BYTES });
     const ahead = passingIn(chunks, block, matcher).filter(
       ({ traceIndex }) => cursor?.blockNumber !== block.number || step * (traceIndex - cursor.traceIndex) > 0,
     );
@@ -54,23 +60,27 @@ export async function searchBlocks(
 
 /** Returns the first blocks of a window that have traces, in query order, one more than are searched. */
 async function tracedBlocks(
-  host: ClickHouse,
-  chain: bigint,
-  { order, window }: { readonly order: Order; readonly window: Window },
+  { host, chain, fetched }: Reading,
+  order: Order,
+  window: Window,
 ): Promise<{ blocks: BlockRow[]; prints: Fingerprints }> {
   const by = order === 'asc' ? 'ASC' : 'DESC';
   const traced = `SELECT * FROM (${VALID_IN_RANGE}) WHERE traces > 0 ORDER BY number ${by} LIMIT ${MAX_BLOCKS + 1}`;
   const from = `FROM (${grouped(traced)}) AS b ${FINGERPRINTS.from}`;
-  const parameters = windowParameters(chain, { ...window, ignored: [] });
+  const { searchRange } = window;
+  const parameters = windowParameters({ host, chain }, { ...window, ignored: [] });
   return host.row({ columns: `blocks, ${FINGERPRINTS.columns}`, from, parameters }, 0, (row) => {
-    const blocks = row.array(() => readBlockRow(row)).sort((a, b) => a.number - b.number);
-    checkLinks(blocks);
+    const stored = row.array(() => readBlockRow(row));
+    const own = fetched?.rows({ first: searchRange.fromBlock, last: searchRange.toBlock }) ?? [];
+    const blocks = [...byNumber([...stored, ...own]).values()].filter(({ traceCount }) => traceCount > 0);
+    throwUnproven(wrongLinks(blocks));
     if (order === 'desc') blocks.reverse();
-    return { blocks, prints: readFingerprints(row) };
+    return { blocks: blocks.slice(0, MAX_BLOCKS + 1), prints: readFingerprints(row) };
   });
 }
 
-function passingIn(
+/** Returns the traces of a block that pass a filter. */
+export function passingIn(
   chunks: Chunks,
   { number, write, traceCount }: BlockRow,
   matcher: FilterMatcher,

@@ -7,7 +7,6 @@ import {
   edgeOf,
   type FramesPage,
   type FramesQuery,
-  type Hash,
   type HistoryPage,
   type HistoryQuery,
   type HistorySummary,
@@ -18,30 +17,21 @@ import {
   type SummaryQuery,
   TRACES_PER_CHUNK,
 } from '../../../traces/index.ts';
-import type { ClickHouse } from '../connection/clickHouse.ts';
 import { UnprovenRead } from '../connection/failures.ts';
-import { type BlockRows, readNumbers } from '../reads/blocks.ts';
-import { readChunks } from '../reads/chunks.ts';
-import type { Segments } from '../reads/segments.ts';
+import { type BlockRows, checkTip, type KnownBlock, type Reading, readNumbers } from '../reads/blocks.ts';
+import { readChunks } from '../reads/readChunks.ts';
+import { type Segments, segmentsOf } from '../reads/segments.ts';
 import { appendTraces } from '../reads/writeTraces.ts';
 import type { TracePosition } from '../tables/position.ts';
-import { type SearchResult, searchRows } from './addressRows.ts';
+import { searchRows } from './addressRows.ts';
 import { searchBlocks } from './blockRows.ts';
 import { summarize } from './summary.ts';
-import { pageRange, segmentsOf, type Window, windowOf } from './window.ts';
+import { pageRange, type SearchResult, type Window, windowOf } from './window.ts';
 
 const CHUNK_BYTES = 64 * 1024 * 1024;
 
-export interface HistoryParts {
-  readonly host: ClickHouse;
-  readonly chain: bigint;
+export interface HistoryParts extends Reading {
   readonly segments: Segments;
-}
-
-/** A block whose hash the caller knows. A read fails if the store has another block of this number. */
-export interface KnownBlock {
-  readonly number: number;
-  readonly hash: Hash;
 }
 
 interface Page extends SearchResult {
@@ -63,7 +53,7 @@ export async function readPage(
 ): Promise<HistoryPage> {
   const page = await search(parts, { query, tip });
   const { found } = page;
-  const chunks = await readChunks(parts.host, { chain: parts.chain, maxBytes: CHUNK_BYTES }, found);
+  const chunks = await readChunks(parts, found, CHUNK_BYTES);
   const taken = appendTraces(json, { places: found, chunks, maxBytes });
   if (taken === 0 && found.length > 0) throw new AnswerTooLargeError(maxBytes);
   const isFull = taken === query.limit || taken < found.length;
@@ -84,7 +74,7 @@ export async function readFramesPage<T>(
   const page = await search(parts, { query: { ...query, addresses }, tip, needsBlocks: true });
   const { found, blocks } = page;
   const given = found.slice(skip);
-  const chunks = await readChunks(parts.host, { chain: parts.chain, maxBytes: CHUNK_BYTES }, given);
+  const chunks = await readChunks(parts, given, CHUNK_BYTES);
   const frames = given.map((place) => {
     const block = blocks.get(place.number);
     if (block?.write !== place.write) throw new UnprovenRead(`ClickHouse: block ${place.number} changed`);
@@ -99,22 +89,22 @@ export async function readFramesPage<T>(
 }
 
 export async function readSummary(
-  { host, chain, segments }: HistoryParts,
+  parts: HistoryParts,
   { query, tip }: Asked<SummaryQuery>,
 ): Promise<HistorySummary> {
   const range = rangeOf(query);
-  const { summary } = await segments.prove(host, segmentsOf(range), (states) => {
+  const { summary } = await parts.segments.prove(parts, segmentsOf(range), async (states) => {
     const window = { ...windowOf({ range, order: 'desc' }, range, states), searchRange: range };
     const ignored = [...states.values()].flatMap((state) => state.ignored);
-    return summarize(host, chain, { address: query.address, window: { ...window, ignored } });
+    return { ...(await summarize(parts, query.address, { ...window, ignored })), searched: range };
   });
-  if (tip !== undefined) checkTip(await readNumbers(host, chain, [tip.number]), tip);
+  if (tip !== undefined) checkTip(await readNumbers(parts, [tip.number]), tip);
   return summary;
 }
 
 /** Searches the rows of the given addresses. If the query has none, reads the blocks one by one and searches them. */
 async function search(
-  { host, chain, segments }: HistoryParts,
+  parts: HistoryParts,
   { query, tip, needsBlocks = false }: Asked<HistoryQuery> & { readonly needsBlocks?: boolean },
 ): Promise<Page> {
   const { order, cursor, addresses } = query;
@@ -124,40 +114,37 @@ async function search(
     const window = windowOf(asked, within, new Map());
     return { window, found: [], last: undefined, prints: new Map(), blocks: new Map() };
   }
-  const result = await segments.prove(host, segmentsOf(within), async (states) => {
+  const result = await parts.segments.prove(parts, segmentsOf(within), async (states) => {
     // The whole page range is proven, although the search may end before, where too many blocks are missing.
     const window = windowOf(asked, within, states);
     const found =
       addresses === 'all'
-        ? await searchBlocks(host, chain, { query, window })
-        : await searchRows(host, chain, { query: { ...query, addresses }, window });
-    return { ...found, window };
+        ? await searchBlocks(parts, query, window)
+        : await searchRows(parts, { ...query, addresses }, window);
+    const last = found.found.length === query.limit ? found.found.at(-1) : found.last;
+    const searched =
+      last === undefined ? window.searchRange : rangeUpTo(window.searchRange, last.number, order);
+    return { ...found, window, searched };
   });
   const numbers = [
     ...(needsBlocks ? result.found.map(({ number }) => number) : []),
     ...[cursor?.blockNumber, tip?.number].filter((number) => number !== undefined),
   ];
-  const blocks = await readNumbers(host, chain, numbers);
+  const blocks = await readNumbers(parts, numbers);
   if (cursor?.blockHash !== undefined && blocks.get(cursor.blockNumber)?.hash !== cursor.blockHash)
-    throw new BlockReplacedError(cursor.blockNumber);
+    // Final blocks are not replaced, so the row is damaged, unless the fetched block has another hash, too.
+    throw parts.fetched?.mayAdd([cursor.blockNumber])
+      ? new UnprovenRead(`block ${cursor.blockNumber} is not that of the cursor`, [cursor.blockNumber])
+      : new BlockReplacedError(cursor.blockNumber);
   checkTip(blocks, tip);
   return { ...result, blocks };
 }
 
 const rangeOf = ({ fromBlock, toBlock }: BlockRange): BlockRange => ({ fromBlock, toBlock });
 
-/** Throws UnprovenRead if the block that the caller knows is another one in the store. */
-function checkTip(blocks: BlockRows, tip: KnownBlock | undefined): void {
-  const held = tip && blocks.get(tip.number);
-  if (tip !== undefined && held !== undefined && held.hash !== tip.hash)
-    throw new UnprovenRead(
-      `block ${tip.number} is ${held.hash} in the shared index, but ${tip.hash} in the local index`,
-    );
-}
-
 /** Returns the cursor of the next page, and the missing blocks from the start of this page up to the cursor. */
 async function endOf(
-  { host, chain }: HistoryParts,
+  parts: HistoryParts,
   {
     page: { window, blocks },
     order,
@@ -169,7 +156,7 @@ async function endOf(
   const next = last === undefined ? edge : { blockNumber: last.number, traceIndex: last.traceIndex };
   if (next === undefined) return { next, missing };
   const { blockNumber } = next;
-  const block = blocks.get(blockNumber) ?? (await readNumbers(host, chain, [blockNumber])).get(blockNumber);
+  const block = blocks.get(blockNumber) ?? (await readNumbers(parts, [blockNumber])).get(blockNumber);
   return {
     next: { ...next, ...(block !== undefined && { blockHash: block.hash }) },
     missing: clipped(missing, rangeUpTo(range, blockNumber, order)),

@@ -1,10 +1,15 @@
-import { type Address, type BlockRange, type HistorySummary, TRACE_TYPES } from '../../../traces/index.ts';
-import type { ClickHouse } from '../connection/clickHouse.ts';
+import {
+  type Address,
+  type BlockRange,
+  type HistorySummary,
+  TRACE_TYPES,
+  typeIn,
+} from '../../../traces/index.ts';
 import type { RowReader } from '../connection/rowBinary.ts';
+import type { Reading } from '../reads/blocks.ts';
 import { FINGERPRINTS, type Fingerprints, readFingerprints } from '../reads/segments.ts';
-import { SIDE_BITS } from '../tables/rows.ts';
-import { inWindow, windowParameters } from './addressRows.ts';
-import type { Window } from './window.ts';
+import { type Party, SIDE_BITS } from '../tables/rows.ts';
+import { inWindow, type Window, windowParameters } from './window.ts';
 
 /** Maximum number of rows that are summed for one address. The newest rows are summed. */
 const MAX_SUMMED = 2_000_000;
@@ -39,24 +44,29 @@ interface TypeSums {
 
 /** Returns the summary of an address. `window` must cover the whole range, in descending order. */
 export async function summarize(
-  host: ClickHouse,
-  chain: bigint,
-  { address, window }: { readonly address: Address; readonly window: Window },
+  reading: Reading,
+  address: Address,
+  window: Window,
 ): Promise<{ summary: HistorySummary; prints: Fingerprints }> {
   const { range, missing, missingUpTo: reported = range.fromBlock } = window;
-  const sums = await readSums(host, chain, { address, window });
+  const sums = await readSums(reading, address, window);
+  const own = ownSums(reading, address, window);
+  const numbers = [
+    ...own.map(({ number }) => number),
+    ...(sums.ends.rows > 0 ? [sums.ends.first, sums.ends.last] : []),
+  ];
   const lowest = Math.max(reported, sums.cut + 1);
+  const types = [...sums.types, ...own.filter(({ number }) => number >= lowest)];
   const summed: BlockRange | undefined =
     lowest > range.toBlock ? undefined : { fromBlock: lowest, toBlock: range.toBlock };
   const of = <T>(zero: T, add: (sum: T, row: TypeSums, side: 'from' | 'to') => T) => ({
-    from: sums.types.reduce((sum, row) => add(sum, row, 'from'), zero),
-    to: sums.types.reduce((sum, row) => add(sum, row, 'to'), zero),
+    from: types.reduce((sum, row) => add(sum, row, 'from'), zero),
+    to: types.reduce((sum, row) => add(sum, row, 'to'), zero),
   });
-  const isThere = sums.ends.rows > 0;
   const summary: HistorySummary = {
     range,
-    firstBlock: isThere ? sums.ends.first : undefined,
-    lastBlock: isThere ? sums.ends.last : undefined,
+    firstBlock: numbers.length > 0 ? Math.min(...numbers) : undefined,
+    lastBlock: numbers.length > 0 ? Math.max(...numbers) : undefined,
     counts: {
       by: of<readonly number[]>(
         TRACE_TYPES.map(() => 0),
@@ -70,12 +80,27 @@ export async function summarize(
   return { summary, prints: sums.prints };
 }
 
-function readSums(
-  host: ClickHouse,
-  chain: bigint,
-  { address, window }: { readonly address: Address; readonly window: Window },
-): Promise<Sums> {
-  const range = inWindow(window);
+/** Returns the sums of each row by address of the fetched blocks. */
+function ownSums(
+  { fetched }: Reading,
+  address: Address,
+  { searchRange }: Window,
+): (TypeSums & { readonly number: number })[] {
+  const isOwn = ({ address: digits, sides }: Party): boolean =>
+    digits === address.slice(2) && sides !== SIDE_BITS.transaction;
+  return (fetched?.parties(searchRange) ?? []).filter(isOwn).map(({ number, sides, attributes, value }) => {
+    const ifOn = <T>(side: 'from' | 'to', one: T, zero: T): T =>
+      (sides & SIDE_BITS[side]) === 0 ? zero : one;
+    return {
+      ...{ number, type: typeIn(attributes) },
+      counts: { from: ifOn('from', 1, 0), to: ifOn('to', 1, 0) },
+      values: { from: ifOn('from', value, 0n), to: ifOn('to', value, 0n) },
+    };
+  });
+}
+
+function readSums(reading: Reading, address: Address, window: Window): Promise<Sums> {
+  const range = inWindow(reading, window);
   const rows = `trace_parties WHERE ${range} AND address = toFixedString(unhex({address:String}), 20)
     AND bitAnd(sides, ${SIDE_BITS.from | SIDE_BITS.to}) != 0`;
   const isFrom = `bitAnd(sides, ${SIDE_BITS.from}) != 0`;
@@ -91,10 +116,10 @@ function readSums(
         AND toInt64(number) > (SELECT if(cuts = 0, -1, toInt64(cut)) FROM (${cut})) GROUP BY type)) AS t
     ${FINGERPRINTS.from}`;
   const parameters = {
-    ...windowParameters(chain, window),
+    ...windowParameters(reading, window),
     ...{ address: address.slice(2), reported: window.missingUpTo ?? window.range.fromBlock },
   };
-  return host.row(
+  return reading.host.row(
     { columns: `lowest, highest, n, cut, cuts, types, ${FINGERPRINTS.columns}`, from, parameters },
     0,
     (row) => {

@@ -8,9 +8,17 @@ import {
   type Order,
   rangeAfter,
   rangeUpTo,
-  segmentOf,
 } from '../../../traces/index.ts';
-import type { SegmentRange, SegmentState } from '../reads/segments.ts';
+import type { Parameters } from '../connection/clickHouse.ts';
+import type { Reading } from '../reads/blocks.ts';
+import {
+  type Fingerprints,
+  type SegmentRange,
+  type SegmentState,
+  segmentParameters,
+  segmentsOf,
+} from '../reads/segments.ts';
+import type { TracePosition } from '../tables/position.ts';
 
 export interface WindowQuery {
   readonly range: BlockRange;
@@ -66,10 +74,6 @@ export function windowOf(
   };
 }
 
-export const segmentsOf = ({ fromBlock, toBlock }: BlockRange): SegmentRange => ({
-  ...{ first: segmentOf(fromBlock), last: segmentOf(toBlock) },
-});
-
 /** Yields the missing blocks of the segments of a range, in the given order. */
 function* gapsOf(
   range: BlockRange,
@@ -83,4 +87,33 @@ function* gapsOf(
     const gaps = states.get(segment)?.missing ?? [whole];
     yield* order === 'asc' ? gaps : gaps.toReversed();
   }
+}
+
+/** SQL condition: rows of the window that may be part of a result. */
+export const inWindow = ({ fetched }: Reading, { ignored }: Window): string =>
+  `chain = {chain:UInt64} AND number BETWEEN {first:UInt32} AND {last:UInt32}${
+    ignored.length === 0 ? '' : ' AND write NOT IN {ignored:Array(UInt64)}'
+  }${fetched?.condition ?? ''}`;
+
+export const windowParameters = (
+  { chain, fetched }: Reading,
+  { searchRange, segments, ignored }: Window,
+): Parameters => ({
+  ...{ ...segmentParameters(chain, segments), ...fetched?.parameters },
+  ...{ first: searchRange.fromBlock, last: searchRange.toBlock },
+  ...(ignored.length > 0 && { ignored }),
+});
+
+/** The matching traces of one page of results, in query order. */
+export interface SearchResult {
+  readonly found: readonly FoundTrace[];
+  /**
+   * Position of the last row that was examined. The next page starts after it. Undefined if all rows were examined.
+   */
+  readonly last: Omit<TracePosition, 'write'> | undefined;
+  readonly prints: Fingerprints;
+}
+
+export interface FoundTrace extends TracePosition {
+  readonly attributes: number;
 }

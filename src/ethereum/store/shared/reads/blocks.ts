@@ -1,4 +1,4 @@
-import type { BlockRange } from '../../../traces/index.ts';
+import type { BlockRange, Hash } from '../../../traces/index.ts';
 import type { ClickHouse } from '../connection/clickHouse.ts';
 import { UnprovenRead } from '../connection/failures.ts';
 import type { RowReader } from '../connection/rowBinary.ts';
@@ -10,6 +10,15 @@ import {
   readBlockRow,
   validRows,
 } from '../tables/blockRow.ts';
+import type { FetchedBlocks } from './fetchedBlocks.ts';
+
+/** What a read uses. */
+export interface Reading {
+  readonly host: ClickHouse;
+  readonly chain: bigint;
+  /** Blocks of nodes that replace those of the host. Default: none. */
+  readonly fetched?: FetchedBlocks;
+}
 
 export type BlockRows = ReadonlyMap<number, BlockRow>;
 
@@ -36,40 +45,65 @@ export interface WriteRows {
 export const readWriteRows = (row: RowReader): WriteRows[] =>
   row.array(() => ({ number: row.uint32(), write: row.bigUint64(), n: row.uint64() }));
 
-/** Throws UnprovenRead if a block with traces has too few or too many rows by address. */
-export function checkRows(blocks: Iterable<BlockRow>, rows: readonly WriteRows[]): void {
+/** Yields an error for each block with traces that has too few or too many rows by address. */
+export function* wrongRows(blocks: Iterable<BlockRow>, rows: readonly WriteRows[]): Generator<UnprovenRead> {
   const ofWrite = new Map(rows.map(({ write, n }) => [write, n]));
   for (const block of blocks) {
     const { number, write, parties } = block;
     const n = ofWrite.get(write) ?? 0;
     if (isTraced(block) && n !== parties)
-      throw new UnprovenRead(`ClickHouse: block ${number} has ${n} of ${parties} rows by address`);
+      yield new UnprovenRead(`ClickHouse: block ${number} has ${n} of ${parties} rows by address`, [number]);
   }
 }
 
+/** Yields an error for each two blocks with consecutive numbers that are not parent and child. */
+export function* wrongLinks(
+  blocks: Iterable<Pick<BlockRow, 'number' | 'hash' | 'parentHash'>>,
+): Generator<UnprovenRead> {
+  let parent: { readonly number: number; readonly hash: string } | undefined;
+  for (const block of blocks) {
+    if (parent?.number === block.number - 1 && parent.hash !== block.parentHash)
+      yield new UnprovenRead(
+        `the shared index: block ${block.number} is not the child of block ${parent.number}; run floodgate verify --trace-store`,
+        [parent.number, block.number],
+      );
+    parent = block;
+  }
+}
+
+/** Throws the first of the errors, with the blocks of all. */
+export function throwUnproven(errors: Iterable<UnprovenRead>): void {
+  const [first, ...others] = errors;
+  if (first === undefined) return;
+  throw new UnprovenRead(first.message, [...new Set([first, ...others].flatMap(({ blocks }) => blocks))]);
+}
+
 /** Returns the blocks from `fromBlock` to `toBlock` and their neighbours, by number. */
-export async function readRange(host: ClickHouse, chain: bigint, range: BlockRange): Promise<BlockRows> {
+export async function readRange({ host, chain, fetched }: Reading, range: BlockRange): Promise<BlockRows> {
   const parameters = { chain: String(chain), ...withNeighbours(range) };
   const statement = { columns: 'blocks', from: `FROM (${grouped(VALID_IN_RANGE)})`, parameters };
-  return byNumber(await host.row(statement, 0, (row) => row.array(() => readBlockRow(row))));
+  const rows = await host.row(statement, 0, (row) => row.array(() => readBlockRow(row)));
+  return byNumber([...rows, ...(fetched?.rows(parameters) ?? [])]);
 }
 
 /** Returns the blocks with the given numbers, by number. */
-export async function readNumbers(
-  host: ClickHouse,
-  chain: bigint,
-  numbers: readonly number[],
-): Promise<BlockRows> {
-  const rows = await readHeights(host, chain, numbers);
-  return new Map([...rows].filter(([, { exactness }]) => exactness > EXACTNESS.missing));
+export async function readNumbers(reading: Reading, numbers: readonly number[]): Promise<BlockRows> {
+  const rows = await readHeights(reading, numbers);
+  const fetched = reading.fetched?.rows().filter(({ number }) => numbers.includes(number)) ?? [];
+  return byNumber([
+    ...[...rows.values()].filter(({ exactness }) => exactness > EXACTNESS.missing),
+    ...fetched,
+  ]);
+}
+
+/** Throws UnprovenRead if a fetched block is not linked to its neighbours. */
+export async function checkFetched(reading: Reading): Promise<void> {
+  const near = reading.fetched?.rows().flatMap(({ number }) => [Math.max(0, number - 1), number, number + 1]);
+  if (near !== undefined) throwUnproven(wrongLinks((await readNumbers(reading, near)).values()));
 }
 
 /** Returns the valid rows of the given heights, also of those that a rewind has marked as missing. */
-export async function readHeights(
-  host: ClickHouse,
-  chain: bigint,
-  numbers: readonly number[],
-): Promise<BlockRows> {
+export async function readHeights({ host, chain }: Reading, numbers: readonly number[]): Promise<BlockRows> {
   if (numbers.length === 0) return new Map();
   const parameters = { chain: String(chain), numbers: [...new Set(numbers)] };
   const valid = validRows('number IN {numbers:Array(UInt32)}');
@@ -79,6 +113,7 @@ export async function readHeights(
   );
 }
 
+/** Returns rows by number, ascending. Of two rows with the same number, the later one is valid. */
 export const byNumber = (rows: readonly BlockRow[]): BlockRows =>
   new Map([...rows].sort((a, b) => a.number - b.number).map((row) => [row.number, row]));
 
@@ -88,16 +123,20 @@ export const withNeighbours = ({ fromBlock, toBlock }: BlockRange): { first: num
   last: toBlock + 1,
 });
 
-/** Throws UnprovenRead if two blocks with consecutive numbers are not parent and child. */
-export function checkLinks(blocks: Iterable<BlockRow>): void {
-  let parent: BlockRow | undefined;
-  for (const block of blocks) {
-    if (parent?.number === block.number - 1 && parent.hash !== block.parentHash)
-      throw new UnprovenRead(
-        `the shared index: block ${block.number} is not the child of block ${parent.number}; run floodgate verify --trace-store`,
-      );
-    parent = block;
-  }
+/** A block whose hash the caller knows. A read fails if the store has another block of this number. */
+export interface KnownBlock {
+  readonly number: number;
+  readonly hash: Hash;
+}
+
+/** Throws UnprovenRead if the block that the caller knows is another one in the store. */
+export function checkTip(blocks: BlockRows, tip: KnownBlock | undefined): void {
+  const held = tip && blocks.get(tip.number);
+  if (tip !== undefined && held !== undefined && held.hash !== tip.hash)
+    throw new UnprovenRead(
+      `block ${tip.number} is ${held.hash} in the shared index, but ${tip.hash} in the local index`,
+      [tip.number],
+    );
 }
 
 /** Whether all blocks of a range are present with traces. Checks the links of the range and its neighbours. */
@@ -106,6 +145,6 @@ export function isWhole(blocks: BlockRows, { fromBlock, toBlock }: BlockRange): 
     const block = blocks.get(number);
     if (block === undefined || !isTraced(block)) return false;
   }
-  checkLinks(blocks.values());
+  throwUnproven(wrongLinks(blocks.values()));
   return true;
 }

@@ -45,7 +45,7 @@ it.skipIf(!hasClickHouse)(
       ...{ fromBlock: 1000, toBlock: 1005, fromAddresses: shape.addresses, toAddresses: [] },
       ...{ mode: 'intersection', after: 0, count: 10_000 },
     };
-    const found = await filterPart(host, { chain: chainKeyOf(identity), maxBytes: 2 ** 26 }, filter);
+    const found = await filterPart({ host, chain: chainKeyOf(identity) }, filter, { maxBytes: 2 ** 26 });
     expect(reads).toBeGreaterThan(1);
     expect(Buffer.from(found?.bytes ?? '').toString()).toBe(
       stringifyTraces(referenceFilter(chain.traces, filter)),

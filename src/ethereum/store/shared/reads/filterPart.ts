@@ -1,11 +1,4 @@
-import {
-  assertNotTooMany,
-  type JsonWriter,
-  type StoredBlock,
-  searchLimit,
-  type TraceFilter,
-} from '../../../traces/index.ts';
-import type { ClickHouse } from '../connection/clickHouse.ts';
+import { assertNotTooMany, type JsonWriter, searchLimit, type TraceFilter } from '../../../traces/index.ts';
 import { UnprovenRead } from '../connection/failures.ts';
 import { type BlockRow, readBlockRow } from '../tables/blockRow.ts';
 import { readPlaces, type TracePosition } from '../tables/position.ts';
@@ -13,16 +6,20 @@ import { SIDE_BITS } from '../tables/rows.ts';
 import {
   type BlockRows,
   byNumber,
-  checkRows,
+  checkTip,
   grouped,
   isWhole,
+  type KnownBlock,
+  type Reading,
   ROWS_BY_WRITE,
   readRange,
   readWriteRows,
+  throwUnproven,
   VALID_IN_RANGE,
   withNeighbours,
+  wrongRows,
 } from './blocks.ts';
-import { readChunks } from './chunks.ts';
+import { readChunks } from './readChunks.ts';
 import { tracesAsJson } from './writeTraces.ts';
 
 /** Maximum number of times that a search is repeated because it found rows of other writes. */
@@ -35,8 +32,6 @@ export interface FilterPart {
   readonly found: number;
   /** Number of matches in the range, including skipped ones; a lower bound if `found` reached the limit. */
   readonly matches: number;
-  /** The last block of the range. */
-  readonly last: StoredBlock;
 }
 
 interface Found {
@@ -46,37 +41,39 @@ interface Found {
 }
 
 export interface FilterReading {
-  readonly chain: bigint;
   readonly maxBytes: number;
   readonly json?: JsonWriter | undefined;
+  /** The last block of the range, if the caller knows its hash. */
+  readonly tip?: KnownBlock | undefined;
 }
 
 /** Returns the matches of a filter, or undefined if a block of its range is missing. */
 export async function filterPart(
-  host: ClickHouse,
-  { chain, maxBytes, json }: FilterReading,
+  reading: Reading,
   filter: TraceFilter,
+  { maxBytes, json, tip }: FilterReading,
 ): Promise<FilterPart | undefined> {
   const isUnrestricted = filter.fromAddresses.length + filter.toAddresses.length === 0;
   const { blocks, places, matches } = await (isUnrestricted
-    ? findByCount(host, chain, filter)
-    : findByAddress(host, chain, filter));
+    ? findByCount(reading, filter)
+    : findByAddress(reading, filter));
   const last = blocks.get(filter.toBlock);
   if (last === undefined || !isWhole(blocks, filter)) return undefined;
+  checkTip(blocks, tip);
   if (filter.blockHash !== undefined && last.hash !== filter.blockHash) return undefined;
   assertNotTooMany(filter, places.length);
   for (const { number, write } of places)
     if (blocks.get(number)?.write !== write) throw new UnprovenRead(`ClickHouse: block ${number} changed`);
-  const chunks = await readChunks(host, { chain, maxBytes }, places);
+  const chunks = await readChunks(reading, places, maxBytes);
   const bytes = tracesAsJson({ places, chunks, maxBytes, json });
-  return { bytes, found: places.length, matches, last };
+  return { bytes, found: places.length, matches };
 }
 
 /** Finds the traces that a filter without addresses selects, from the trace counts of the blocks. */
-async function findByCount(host: ClickHouse, chain: bigint, filter: TraceFilter): Promise<Found> {
+async function findByCount(reading: Reading, filter: TraceFilter): Promise<Found> {
   const { fromBlock, toBlock, after } = filter;
   const count = searchLimit(filter);
-  const blocks = await readRange(host, chain, filter);
+  const blocks = await readRange(reading, filter);
   const places: TracePosition[] = [];
   let matches = 0;
   for (let number = fromBlock; number <= toBlock; number++) {
@@ -96,10 +93,10 @@ async function findByCount(host: ClickHouse, chain: bigint, filter: TraceFilter)
  * Finds the traces with the addresses of a filter, and counts all rows of its blocks. Few blocks have rows of other
  * writes than the valid one, so the search excludes these only when they were found.
  */
-async function findByAddress(host: ClickHouse, chain: bigint, filter: TraceFilter): Promise<Found> {
+async function findByAddress(reading: Reading, filter: TraceFilter): Promise<Found> {
   let ignored: readonly bigint[] = [];
   for (let searches = 0; searches < MAX_SEARCHES; searches++) {
-    const { others, ...found } = await searchByAddress(host, chain, { filter, ignored });
+    const { others, ...found } = await searchByAddress(reading, filter, ignored);
     // An ignored write that is not among the others now is the valid one of its block: the block became visible.
     if (others.length === ignored.length && others.every((write) => ignored.includes(write))) return found;
     ignored = others;
@@ -108,12 +105,16 @@ async function findByAddress(host: ClickHouse, chain: bigint, filter: TraceFilte
 }
 
 async function searchByAddress(
-  host: ClickHouse,
-  chain: bigint,
-  { filter, ignored }: { readonly filter: TraceFilter; readonly ignored: readonly bigint[] },
+  { host, chain, fetched }: Reading,
+  filter: TraceFilter,
+  ignored: readonly bigint[],
 ): Promise<Found & { readonly others: readonly bigint[] }> {
   const { fromBlock, toBlock, after } = filter;
-  const range = 'chain = {chain:UInt64} AND number BETWEEN {from:UInt32} AND {to:UInt32}';
+  const own = fetched?.matches(filter) ?? [];
+  // At most all matches of the fetched blocks precede the first match that is not skipped.
+  const skipped = Math.max(0, after - own.length);
+  const end = after + searchLimit(filter);
+  const range = `chain = {chain:UInt64} AND number BETWEEN {from:UInt32} AND {to:UInt32}${fetched?.condition ?? ''}`;
   const matching = `SELECT number, trace_index, write FROM trace_parties WHERE ${range}
     ${ignored.length === 0 ? '' : 'AND write NOT IN {ignored:Array(UInt64)}'} AND ${conditionOf(filter)}`;
   const from = `FROM (${grouped(VALID_IN_RANGE)}) AS b
@@ -123,19 +124,29 @@ async function searchByAddress(
     CROSS JOIN (${ROWS_BY_WRITE}) AS p`;
   const parameters = {
     ...{ chain: String(chain), ...withNeighbours(filter), from: fromBlock, to: toBlock },
-    ...{ after, count: searchLimit(filter), ...(ignored.length > 0 && { ignored }) },
+    ...{
+      ...fetched?.parameters,
+      after: skipped,
+      count: end - skipped,
+      ...(ignored.length > 0 && { ignored }),
+    },
     ...{ senders: digitsOf(filter.fromAddresses), recipients: digitsOf(filter.toAddresses) },
   };
   return host.row({ columns: 'blocks, places, matches, rows', from, parameters }, 0, (row) => {
-    const blocks = byNumber(row.array(() => readBlockRow(row)));
-    const places = readPlaces(row);
-    const matches = Math.max(row.uint64(), places.length);
+    const stored = row.array(() => readBlockRow(row));
+    const blocks = byNumber([...stored, ...(fetched?.rows(withNeighbours(filter)) ?? [])]);
+    const found = [...readPlaces(row), ...own].sort(
+      (a, b) => a.number - b.number || a.traceIndex - b.traceIndex,
+    );
+    const places = found.slice(after - skipped, end - skipped);
+    const matches = Math.max(row.uint64() + own.length, places.length);
     const rows = readWriteRows(row);
-    const isWithin = ({ number }: BlockRow): boolean => number >= fromBlock && number <= toBlock;
-    checkRows([...blocks.values()].filter(isWithin), rows);
+    const isStored = (number: number): boolean => fetched?.has(number) !== true;
+    const isWithin = ({ number }: BlockRow): boolean =>
+      number >= fromBlock && number <= toBlock && isStored(number);
+    throwUnproven(wrongRows([...blocks.values()].filter(isWithin), rows));
     const isOther = ({ number, write }: { number: number; write: bigint }): boolean =>
-      blocks.get(number)?.write !== write;
-    places.sort((a, b) => a.number - b.number || a.traceIndex - b.traceIndex);
+      isStored(number) && blocks.get(number)?.write !== write;
     return { blocks, places, matches, others: rows.filter(isOther).map(({ write }) => write) };
   });
 }

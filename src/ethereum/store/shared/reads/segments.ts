@@ -13,13 +13,15 @@ import { SEGMENT } from '../tables/tables.ts';
 import {
   type BlockRows,
   byNumber,
-  checkLinks,
-  checkRows,
   grouped,
+  type Reading,
   ROWS_BY_WRITE,
   readWriteRows,
+  throwUnproven,
   VALID_IN_RANGE,
   type WriteRows,
+  wrongLinks,
+  wrongRows,
 } from './blocks.ts';
 
 /** Number of rows of a segment, and the sum of their `write`, in both tables. Any added or lost row changes it. */
@@ -30,10 +32,12 @@ export interface Fingerprint {
   readonly partySum: bigint;
 }
 
-/** Verified state of the rows of a segment. */
+/** State of the rows of a segment. */
 export interface SegmentState extends Fingerprint {
   /** Ranges of blocks that are missing or unavailable. */
   readonly missing: readonly BlockRange[];
+  /** Errors for blocks with too few or too many rows, or with wrong links. */
+  readonly unproven: readonly UnprovenRead[];
   /** Writes whose rows are not part of a result: interrupted, outranked, and those of missing heights. */
   readonly ignored: readonly bigint[];
   /** Parent of the first block of the segment, and hash of the last one; undefined if that block is missing. */
@@ -79,10 +83,20 @@ export function readFingerprints(row: RowReader): Fingerprints {
 const isEqual = (a: Fingerprint = NONE, b: Fingerprint = NONE): boolean =>
   a.blocks === b.blocks && a.blockSum === b.blockSum && a.parties === b.parties && a.partySum === b.partySum;
 
+/** Result of a search, with the fingerprints of its segments and the range of blocks on which it depends. */
+export interface ProvenSearch {
+  readonly prints: Fingerprints;
+  readonly searched: BlockRange;
+}
+
 export interface SegmentRange {
   readonly first: number;
   readonly last: number;
 }
+
+export const segmentsOf = ({ fromBlock, toBlock }: BlockRange): SegmentRange => ({
+  ...{ first: segmentOf(fromBlock), last: segmentOf(toBlock) },
+});
 
 /** The cached states of the segments of a chain, which prove searches of any range. */
 export class Segments {
@@ -95,22 +109,26 @@ export class Segments {
 
   /**
    * Runs a search with the cached states of a range. If the fingerprints that it returns differ from those of the
-   * states, derives the states again, and repeats the search.
+   * states, derives the states again, and repeats the search. Throws UnprovenRead if the states do not prove the blocks
+   * on which the result depends, and that were not fetched.
    */
-  async prove<T extends { readonly prints: Fingerprints }>(
-    host: ClickHouse,
+  async prove<T extends ProvenSearch>(
+    { host, fetched }: Pick<Reading, 'host' | 'fetched'>,
     range: SegmentRange,
     search: (states: ReadonlyMap<number, SegmentState>) => Promise<T>,
   ): Promise<T> {
     for (let searches = 0; searches < MAX_SEARCHES; searches++) {
       const states = this.#within(range);
       const result = await search(states);
-      const { prints } = result;
+      const { prints, searched } = result;
       const stale = [...new Set([...states.keys(), ...prints.keys()])].filter(
         (segment) => !isEqual(states.get(segment), prints.get(segment)),
       );
       if (stale.length === 0) {
-        checkSegmentLinks(states);
+        const isSearched = (number: number): boolean =>
+          number >= searched.fromBlock && number <= searched.toBlock;
+        const errors = errorsIn(states).filter(({ blocks }) => blocks.some(isSearched));
+        throwUnproven(fetched?.unsolved(errors) ?? errors);
         return result;
       }
       await this.#refresh(
@@ -165,7 +183,7 @@ export class Segments {
           ...{ parties: row.bigUint64(), partySum: row.bigUint64() },
           ...{ parent: readHash(row), last: readHash(row) },
           ignored: row.array(() => row.bigUint64()),
-          missing: [],
+          ...{ missing: [], unproven: [] },
         };
         stored.set(segment, [...(stored.get(segment) ?? []), state]);
       });
@@ -201,11 +219,9 @@ export async function readCounted(
   chain: bigint,
   { fromBlock, toBlock }: BlockRange,
 ): Promise<BlockRow[]> {
-  const range = { first: segmentOf(fromBlock), last: segmentOf(toBlock) };
-  const { blocks, rows } = await countRows(host, chain, range);
+  const { blocks, rows } = await countRows(host, chain, segmentsOf({ fromBlock, toBlock }));
   const within = [...blocks.values()].filter(({ number }) => number >= fromBlock && number <= toBlock);
-  checkLinks(within);
-  checkRows(within, rows);
+  throwUnproven([...wrongLinks(within), ...wrongRows(within, rows)]);
   return within;
 }
 
@@ -221,13 +237,11 @@ interface CountedRows {
   readonly rows: readonly WriteRows[];
 }
 
-/** Derives the state of a segment. Throws UnprovenRead if a valid block lacks rows, or if links are wrong. */
+/** Derives the state of a segment. */
 function stateOf(segment: number, print: Fingerprint, { blocks, rows }: CountedRows): SegmentState {
   const [first, end] = [firstBlockOf(segment), firstBlockOf(segment + 1)];
   const isWithin = ({ number }: { number: number }): boolean => number >= first && number < end;
   const within = [...blocks.values()].filter(isWithin);
-  checkLinks(within);
-  checkRows(within, rows);
   const traced = within.filter(isTraced);
   const valid = new Set(traced.map(({ write }) => write));
   const missing: BlockRange[] = [];
@@ -238,23 +252,27 @@ function stateOf(segment: number, print: Fingerprint, { blocks, rows }: CountedR
   }
   if (next < end) missing.push({ fromBlock: next, toBlock: end - 1 });
   return {
-    ...print,
-    missing,
+    ...{ ...print, missing, unproven: [...wrongLinks(within), ...wrongRows(within, rows)] },
     ignored: rows.filter((one) => isWithin(one) && !valid.has(one.write)).map(({ write }) => write),
     parent: blocks.get(first)?.parentHash,
     last: blocks.get(end - 1)?.hash,
   };
 }
 
-/** Throws UnprovenRead if the last block of a segment is not the parent of the first block of the next segment. */
-function checkSegmentLinks(states: ReadonlyMap<number, SegmentState>): void {
-  for (const [segment, { parent }] of states) {
-    const before = states.get(segment - 1)?.last;
-    if (parent !== undefined && before !== undefined && parent !== before)
-      throw new UnprovenRead(
-        `the shared index: block ${firstBlockOf(segment)} is not the child of block ${firstBlockOf(segment) - 1}; run floodgate verify --trace-store`,
-      );
-  }
+/** Returns the errors of segments, and of the links from each segment to the next. */
+function errorsIn(states: ReadonlyMap<number, SegmentState>): UnprovenRead[] {
+  const links = [...states].flatMap(([segment, { parent }]) => {
+    const hash = states.get(segment - 1)?.last;
+    if (parent === undefined || hash === undefined) return [];
+    const number = firstBlockOf(segment);
+    // Only the links of these two values are compared.
+    const [before, first] = [
+      { number: number - 1, hash, parentHash: hash },
+      { number, hash: parent, parentHash: parent },
+    ];
+    return [...wrongLinks([before, first])];
+  });
+  return [...[...states.values()].flatMap(({ unproven }) => unproven), ...links];
 }
 
 /** Divides ascending segments into runs of neighbours. */

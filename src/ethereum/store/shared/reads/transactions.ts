@@ -1,17 +1,16 @@
 import {
   type Hash,
-  segmentOf,
   TRACES_PER_CHUNK,
+  type TransactionLimits,
   termOf,
   transactionPositionOf,
 } from '../../../traces/index.ts';
-import type { ClickHouse } from '../connection/clickHouse.ts';
 import { type BlockRow, isTraced } from '../tables/blockRow.ts';
 import { readPlaces, type TracePosition } from '../tables/position.ts';
 import { SIDE_BITS } from '../tables/rows.ts';
-import { readNumbers } from './blocks.ts';
-import { readChunks } from './chunks.ts';
-import { FINGERPRINTS, readFingerprints, type Segments, segmentParameters } from './segments.ts';
+import { type Reading, readNumbers } from './blocks.ts';
+import { readChunks } from './readChunks.ts';
+import { FINGERPRINTS, readFingerprints, type Segments, segmentParameters, segmentsOf } from './segments.ts';
 
 /**
  * Maximum number of transactions with the same hash prefix that are examined. More than one needs a deliberate
@@ -27,56 +26,57 @@ export interface RootFrame {
   readonly transactionPosition: number;
 }
 
-interface Searching {
-  readonly host: ClickHouse;
-  readonly chain: bigint;
-  readonly segments: Segments;
-}
-
 /**
- * Finds the root frame of a transaction in blocks up to `upTo`. If there is none, proves that the host has all rows
- * of these blocks.
+ * Finds the root frame of a transaction in a range of blocks. If there is none, proves that the host has all rows of
+ * these blocks.
  */
 export async function findTransaction(
-  { host, chain, segments }: Searching,
+  reading: Reading & { readonly segments: Segments },
   hash: Hash,
-  upTo = MAX_BLOCK,
+  { fromBlock = 0, upTo = MAX_BLOCK }: Pick<TransactionLimits, 'fromBlock' | 'upTo'>,
 ): Promise<RootFrame | undefined> {
-  const last = Math.min(upTo, MAX_BLOCK);
-  const range = { first: 0, last: segmentOf(last) };
-  const parameters = { ...segmentParameters(chain, range), term: termOf(hash).slice(2), upTo: last };
+  const { host, chain, segments, fetched } = reading;
+  const searched = { fromBlock, toBlock: Math.min(upTo, MAX_BLOCK) };
+  const range = segmentsOf(searched);
+  const parameters = {
+    ...{ ...segmentParameters(chain, range), term: termOf(hash).slice(2) },
+    ...{ first: fromBlock, last: searched.toBlock },
+  };
   const from = `FROM (${CANDIDATES}) AS c`;
   const places = await host.row({ columns: 'places', from, parameters }, 0, readPlaces);
-  const found = await examine({ host, chain, hash }, places);
+  const found =
+    fetched?.rootFrame(Buffer.from(hash.slice(2), 'hex')) ?? (await examine(reading, hash, places));
   if (found !== undefined) return found;
   const columns = `places, ${FINGERPRINTS.columns}`;
   const statement = { columns, from: `${from} ${FINGERPRINTS.from}`, parameters };
-  const proven = await segments.prove(host, range, () =>
-    host.row(statement, 0, (row) => ({ places: readPlaces(row), prints: readFingerprints(row) })),
+  const proven = await segments.prove(reading, range, () =>
+    host.row(statement, 0, (row) => ({
+      ...{ places: readPlaces(row), prints: readFingerprints(row), searched },
+    })),
   );
-  return examine({ host, chain, hash }, proven.places);
+  return examine(reading, hash, proven.places);
 }
 
 const CANDIDATES = `SELECT groupArray((number, trace_index, write)) AS places FROM (
   SELECT number, trace_index, write FROM trace_parties
-  WHERE chain = {chain:UInt64} AND address = toFixedString(unhex({term:String}), 20) AND number <= {upTo:UInt32}
+  WHERE chain = {chain:UInt64} AND address = toFixedString(unhex({term:String}), 20) AND number BETWEEN {first:UInt32} AND {last:UInt32}
     AND bitAnd(sides, ${SIDE_BITS.transaction}) != 0 ORDER BY number DESC LIMIT ${MAX_CANDIDATES})`;
 
 /** Returns the first candidate that is a root frame of the transaction in a valid block. */
 async function examine(
-  { host, chain, hash }: Omit<Searching, 'segments'> & { readonly hash: Hash },
+  reading: Reading,
+  hash: Hash,
   places: readonly TracePosition[],
 ): Promise<RootFrame | undefined> {
   const blocks = await readNumbers(
-    host,
-    chain,
+    reading,
     places.map(({ number }) => number),
   );
   const hashBytes = Buffer.from(hash.slice(2), 'hex');
   for (const place of places) {
     const block = blocks.get(place.number);
     if (block === undefined || !isTraced(block) || block.write !== place.write) continue;
-    const chunks = await readChunks(host, { chain, maxBytes: CHUNK_BYTES }, [place]);
+    const chunks = await readChunks(reading, [place], CHUNK_BYTES);
     const { traceIndex } = place;
     const chunk = chunks.containing(place);
     const transactionPosition = transactionPositionOf(chunk, traceIndex % TRACES_PER_CHUNK, hashBytes);

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   actionValueSpan,
   attributesOf,
@@ -9,7 +10,9 @@ import {
   valueBitsIn,
 } from '../../../traces/index.ts';
 import { nativeRows, type Rows, strings } from '../connection/native.ts';
-import { chunkChecksum } from './checksums.ts';
+import { RowReader } from '../connection/rowBinary.ts';
+import { type BlockRow, EXACTNESS } from './blockRow.ts';
+import { chunkChecksum, digestOf } from './checksums.ts';
 
 /**
  * Flags of a row in `trace_parties`: where the term occurs in the trace. If sender and recipient are the same address,
@@ -27,17 +30,32 @@ const ADDRESS_BYTES = 20;
 const HEX_PREFIX_CHARS = 2;
 const VALUE_BYTES = 32;
 
-/** A block to write. Its chunks and parties contain `write`, a random number that no other write has. */
+/** A block and its row in `trace_blocks`. Its chunks and parties contain the random `write` of that row. */
 export interface BlockWrite {
   readonly block: IndexedBlock;
-  readonly write: bigint;
-  readonly version: number;
-  /** Number of rows that the block has in the table `trace_parties`. */
-  readonly parties: number;
+  readonly row: BlockRow;
 }
 
+/** Returns a block as a new write, with a random number that no other write has. */
+export const writeOf = (block: IndexedBlock, version = 0): BlockWrite => ({
+  block,
+  row: {
+    ...{ ...block.block, version, exactness: exactnessOf(block), write: newWrite() },
+    ...{ chunks: block.chunks.length, parties: countParties(block), digest: digestOf(block.chunks) },
+  },
+});
+
+export const newWrite = (): bigint => randomBytes(8).readBigUInt64LE();
+
+export const exactnessOf = ({ block, lacksFrames }: IndexedBlock): number =>
+  block.unavailable !== undefined
+    ? EXACTNESS.unavailable
+    : lacksFrames === true
+      ? EXACTNESS.lacksFrames
+      : EXACTNESS.complete;
+
 /** Returns the number of rows that a block has in the table `trace_parties`. */
-export function countParties({ postings: { from, to, transaction } }: IndexedBlock): number {
+function countParties({ postings: { from, to, transaction } }: IndexedBlock): number {
   let both = 0;
   walkSides(from, to, () => both++);
   return from.terms.length + to.terms.length + transaction.terms.length - both;
@@ -50,9 +68,9 @@ export function chunkRows(chain: bigint, written: readonly BlockWrite[]): Rows {
   const [numbers, places] = [new Uint32Array(count), new Uint32Array(count)];
   const [writes, checksums] = [new BigUint64Array(count), new BigUint64Array(count)];
   let row = 0;
-  for (const { block, write } of written)
+  for (const { block, row: blockRow } of written)
     block.chunks.forEach((bytes, chunk) => {
-      const { number } = block.block;
+      const { number, write } = blockRow;
       numbers[row] = number;
       places[row] = chunk;
       writes[row] = write;
@@ -70,7 +88,7 @@ export function chunkRows(chain: bigint, written: readonly BlockWrite[]): Rows {
 
 /** Encodes the addresses and transactions of blocks as rows of `trace_parties`. */
 export function partyRows(chain: bigint, written: readonly BlockWrite[]): Rows {
-  const rows = new PartyRows(written.reduce((sum, { parties }) => sum + parties, 0));
+  const rows = new PartyRows(written.reduce((sum, { row }) => sum + row.parties, 0));
   for (const block of written) rows.addBlock(block);
   return rows.native(chain);
 }
@@ -80,11 +98,28 @@ export const PARTY_BYTES = ADDRESS_BYTES + 7 + VALUE_BYTES;
 
 /** Returns the rows of a block in `trace_parties`, without the columns that are equal in all of them. */
 export function partyTuples(block: BlockWrite): Buffer[] {
-  const parties = countParties(block.block);
-  const rows = new PartyRows(parties);
-  rows.addBlock({ ...block, parties });
+  const rows = new PartyRows(block.row.parties);
+  rows.addBlock(block);
   return rows.tuples();
 }
+
+/** A row of `trace_parties`. */
+export interface Party {
+  /** 20 bytes as hex digits. */
+  readonly address: string;
+  readonly sides: number;
+  readonly attributes: number;
+  readonly value: bigint;
+}
+
+/** Returns the rows of a block in `trace_parties`. */
+export const partiesOf = (block: BlockWrite): Party[] =>
+  partyTuples(block).map((tuple) => {
+    const row = new RowReader(tuple);
+    const address = row.fixed(ADDRESS_BYTES).toString('hex');
+    row.uint32(); // the trace index
+    return { address, sides: row.uint8(), attributes: row.uint16(), value: row.uint256() };
+  });
 
 class PartyRows {
   readonly #count: number;
@@ -108,9 +143,8 @@ class PartyRows {
     this.#values = new Uint8Array(count * VALUE_BYTES);
   }
 
-  addBlock({ block, write, parties }: BlockWrite): void {
+  addBlock({ block, row: { number, write, parties, traceCount } }: BlockWrite): void {
     const { from, to, transaction } = block.postings;
-    const { number, traceCount } = block.block;
     const [first, end] = [this.#row, this.#row + parties];
     this.#numbers.fill(number, first, end);
     this.#writes.fill(write, first, end);

@@ -7,8 +7,7 @@ import type { Rows } from '../connection/native.ts';
 import { type BlockRows, readHeights } from '../reads/blocks.ts';
 import { FINGERPRINTS, readFingerprints, Segments, segmentParameters } from '../reads/segments.ts';
 import { type BlockRow, blockRows, EXACTNESS } from '../tables/blockRow.ts';
-import { digestOf } from '../tables/checksums.ts';
-import { type BlockWrite, chunkRows, countParties, partyRows } from '../tables/rows.ts';
+import { type BlockWrite, chunkRows, exactnessOf, newWrite, partyRows, writeOf } from '../tables/rows.ts';
 import { segmentRows } from '../tables/segmentRow.ts';
 import { columnsOf } from '../tables/tables.ts';
 
@@ -55,7 +54,7 @@ export class SharedWriter {
       const host = this.#hosts.current;
       const first = Math.max(lastBlock + 1, end - HEIGHTS_PER_STEP + 1);
       const heights = Array.from({ length: end - first + 1 }, (_, i) => first + i);
-      const held = [...(await readHeights(host, this.#chain, heights)).values()];
+      const held = [...(await readHeights({ host, chain: this.#chain }, heights)).values()];
       const marks = held.flatMap(({ unavailable: _, ...row }) =>
         row.exactness === EXACTNESS.missing
           ? []
@@ -76,16 +75,18 @@ export class SharedWriter {
     { again = false }: WriteOptions,
   ): Promise<number> {
     const near = blocks.flatMap(({ block: { number } }) => [Math.max(0, number - 1), number, number + 1]);
-    const held = await readHeights(host, this.#chain, near);
-    const writes = newBlocks(blocks, held, again).map((block) => ({
-      ...{ block, write: newWrite(), parties: countParties(block) },
-      version: versionAfter(held.get(block.block.number), again),
-    }));
+    const held = await readHeights({ host, chain: this.#chain }, near);
+    const writes = newBlocks(blocks, held, again).map((block) =>
+      writeOf(block, versionAfter(held.get(block.block.number), again)),
+    );
     if (writes.length === 0) return 0;
     await this.#insert(host, 'trace_chunks', chunkRows(this.#chain, writes));
     await this.#insert(host, 'trace_parties', partyRows(this.#chain, writes));
     await this.#count(host, writes);
-    await this.#insertBlocks(host, writes.map(blockRowOf));
+    await this.#insertBlocks(
+      host,
+      writes.map(({ row }) => row),
+    );
     await this.#completeSegments(host, writes);
     return writes.length;
   }
@@ -109,23 +110,26 @@ export class SharedWriter {
     const count = (table: string): string =>
       `SELECT groupArray((write, n)) AS counts FROM (SELECT number, write, count() AS n FROM ${table}
         WHERE chain = {chain:UInt64} AND number IN {numbers:Array(UInt32)} GROUP BY number, write)`;
-    const parameters = { chain: String(this.#chain), numbers: writes.map(({ block }) => block.block.number) };
+    const parameters = { chain: String(this.#chain), numbers: writes.map(({ row }) => row.number) };
     const from = `FROM (${count('trace_chunks')}) AS c CROSS JOIN (${count('trace_parties')}) AS p`;
     await host.row({ columns: 'c.counts, p.counts', from, parameters }, 0, (row) => {
       const read = (): Map<bigint, number> =>
         new Map(row.array(() => [row.bigUint64(), row.uint64()] as const));
       const [chunks, parties] = [read(), read()];
-      for (const { block, write, parties: expected } of writes)
-        if ((chunks.get(write) ?? 0) !== block.chunks.length || (parties.get(write) ?? 0) !== expected)
+      for (const { row: expected } of writes)
+        if (
+          (chunks.get(expected.write) ?? 0) !== expected.chunks ||
+          (parties.get(expected.write) ?? 0) !== expected.parties
+        )
           throw new UnprovenRead(
-            `ClickHouse: block ${block.block.number} has a wrong number of rows after the insert`,
+            `ClickHouse: block ${expected.number} has a wrong number of rows after the insert`,
           );
     });
   }
 
   /** Adds the states of segments that are complete now. They are a cache, so a failure is no failure of the write. */
   async #completeSegments(host: ClickHouse, writes: readonly BlockWrite[]): Promise<void> {
-    const segments = [...new Set(writes.map(({ block }) => segmentOf(block.block.number)))];
+    const segments = [...new Set(writes.map(({ row }) => segmentOf(row.number)))];
     try {
       for (const segment of segments) {
         const range = { first: segment, last: segment };
@@ -136,7 +140,7 @@ export class SharedWriter {
         const prints = await host.row(statement, 0, readFingerprints);
         const isCandidate = (prints.get(segment)?.blocks ?? 0n) >= firstBlockOf(1);
         const state = isCandidate ? await this.#segments.derive(host, segment) : undefined;
-        if (state === undefined || state.missing.length > 0) continue;
+        if (state === undefined || state.missing.length + state.unproven.length > 0) continue;
         await this.#insert(host, 'trace_segments', segmentRows(this.#chain, firstBlockOf(segment), state));
       }
     } catch (error) {
@@ -145,23 +149,8 @@ export class SharedWriter {
   }
 }
 
-const newWrite = (): bigint => randomBytes(8).readBigUInt64LE();
-
-const exactnessOf = ({ block, lacksFrames }: IndexedBlock): number =>
-  block.unavailable !== undefined
-    ? EXACTNESS.unavailable
-    : lacksFrames === true
-      ? EXACTNESS.lacksFrames
-      : EXACTNESS.complete;
-
 const versionAfter = (held: BlockRow | undefined, again: boolean): number =>
   held === undefined ? 0 : held.version + Number(again && held.exactness > EXACTNESS.missing);
-
-const blockRowOf = ({ block, write, version, parties }: BlockWrite): BlockRow => ({
-  ...block.block,
-  ...{ write, version, parties, exactness: exactnessOf(block) },
-  ...{ chunks: block.chunks.length, digest: digestOf(block.chunks) },
-});
 
 /** Returns the blocks to write. Throws IndexConflictError unless adjacent blocks are parent and child. */
 function newBlocks(blocks: readonly IndexedBlock[], held: BlockRows, again: boolean): IndexedBlock[] {
