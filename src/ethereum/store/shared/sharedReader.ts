@@ -34,6 +34,7 @@ import {
   type Reading,
   readNumbers,
   readRange,
+  readRows,
   VALID_IN_RANGE,
 } from './reads/blocks.ts';
 import type { Chunks } from './reads/chunks.ts';
@@ -124,15 +125,13 @@ export class SharedReader {
   async unavailable(fromBlock: number, toBlock: number, max: number): Promise<readonly UnavailableBlock[]> {
     const valid = validRows(`number IN (SELECT number FROM trace_blocks WHERE chain = {chain:UInt64}
       AND number BETWEEN {first:UInt32} AND {last:UInt32} AND exactness = ${EXACTNESS.unavailable})`);
-    const from = `FROM (${grouped(`SELECT * FROM (${valid}) WHERE exactness = ${EXACTNESS.unavailable}
-      ORDER BY number LIMIT {max:UInt32}`)})`;
+    const statement = `SELECT * FROM (${valid}) WHERE exactness = ${EXACTNESS.unavailable}
+      ORDER BY number LIMIT {max:UInt32}`;
     const parameters = {
       ...{ chain: String(this.#chain), first: fromBlock, last: Math.min(toBlock, 2 ** 32 - 1) },
       max: Math.min(max, 2 ** 32 - 1),
     };
-    const rows = await this.#hosts.read((host) =>
-      host.row({ columns: 'blocks', from, parameters }, 0, (row) => row.array(() => readBlockRow(row))),
-    );
+    const rows = await this.#hosts.read((host) => readRows(host, statement, parameters));
     return rows
       .sort((a, b) => a.number - b.number)
       .flatMap((row) => {

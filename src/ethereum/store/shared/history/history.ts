@@ -20,7 +20,7 @@ import {
 import { UnprovenRead } from '../connection/failures.ts';
 import { type BlockRows, checkTip, type KnownBlock, type Reading, readNumbers } from '../reads/blocks.ts';
 import { readChunks } from '../reads/readChunks.ts';
-import { type Segments, segmentsOf } from '../reads/segments.ts';
+import type { Segments } from '../reads/segments.ts';
 import { appendTraces } from '../reads/writeTraces.ts';
 import type { TracePosition } from '../tables/position.ts';
 import { searchRows } from './addressRows.ts';
@@ -93,7 +93,7 @@ export async function readSummary(
   { query, tip }: Asked<SummaryQuery>,
 ): Promise<HistorySummary> {
   const range = rangeOf(query);
-  const { summary } = await parts.segments.prove(parts, segmentsOf(range), async (states) => {
+  const { summary } = await parts.segments.prove(parts, range, async (states) => {
     const window = { ...windowOf({ range, order: 'desc' }, range, states), searchRange: range };
     const ignored = [...states.values()].flatMap((state) => state.ignored);
     return { ...(await summarize(parts, query.address, { ...window, ignored })), searched: range };
@@ -114,7 +114,7 @@ async function search(
     const window = windowOf(asked, within, new Map());
     return { window, found: [], last: undefined, prints: new Map(), blocks: new Map() };
   }
-  const result = await parts.segments.prove(parts, segmentsOf(within), async (states) => {
+  const result = await parts.segments.prove(parts, within, async (states) => {
     // The whole page range is proven, although the search may end before, where too many blocks are missing.
     const window = windowOf(asked, within, states);
     const found =

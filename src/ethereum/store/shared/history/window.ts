@@ -1,23 +1,17 @@
 import {
   BLOCKS_PER_SEGMENT,
   type BlockRange,
-  firstBlockOf,
   firstGaps,
   type HistoryPosition,
   MAX_MISSING_RANGES,
   type Order,
   rangeAfter,
   rangeUpTo,
+  segmentOf,
 } from '../../../traces/index.ts';
 import type { Parameters } from '../connection/clickHouse.ts';
 import type { Reading } from '../reads/blocks.ts';
-import {
-  type Fingerprints,
-  type SegmentRange,
-  type SegmentState,
-  segmentParameters,
-  segmentsOf,
-} from '../reads/segments.ts';
+import { blocksOf, type Fingerprints, rangeParameters, type SegmentState } from '../reads/segments.ts';
 import type { TracePosition } from '../tables/position.ts';
 
 export interface WindowQuery {
@@ -35,8 +29,8 @@ export interface Window {
   readonly missingUpTo: number | undefined;
   /** Starts at the block of the cursor, and ends where `missing` stops being complete. */
   readonly searchRange: BlockRange;
-  /** The segments of the page, whose fingerprints prove it. */
-  readonly segments: SegmentRange;
+  /** The blocks of the segments whose fingerprints prove the page. */
+  readonly proven: BlockRange;
   /** Writes in the segments of `searchRange` whose rows are not part of a result. */
   readonly ignored: readonly bigint[];
 }
@@ -65,11 +59,10 @@ export function windowOf(
   const bound = order === 'asc' ? within.toBlock : within.fromBlock;
   const missingUpTo = gaps.coveredUpTo ?? (isBounded ? bound : undefined);
   const searchRange = missingUpTo === undefined ? within : rangeUpTo(within, missingUpTo, order);
-  const searched = segmentsOf(searchRange);
   return {
-    ...{ range, missing: gaps.ranges, missingUpTo, searchRange, segments: segmentsOf(within) },
+    ...{ range, missing: gaps.ranges, missingUpTo, searchRange, proven: within },
     ignored: [...states].flatMap(([segment, { ignored }]) =>
-      segment >= searched.first && segment <= searched.last ? ignored : [],
+      segment >= segmentOf(searchRange.fromBlock) && segment <= segmentOf(searchRange.toBlock) ? ignored : [],
     ),
   };
 }
@@ -80,11 +73,10 @@ function* gapsOf(
   order: Order,
   states: ReadonlyMap<number, SegmentState>,
 ): Generator<BlockRange> {
-  const { first, last } = segmentsOf(range);
+  const [first, last] = [segmentOf(range.fromBlock), segmentOf(range.toBlock)];
   for (let i = 0; i <= last - first; i++) {
     const segment = order === 'asc' ? first + i : last - i;
-    const whole = { fromBlock: firstBlockOf(segment), toBlock: firstBlockOf(segment + 1) - 1 };
-    const gaps = states.get(segment)?.missing ?? [whole];
+    const gaps = states.get(segment)?.missing ?? [blocksOf(segment)];
     yield* order === 'asc' ? gaps : gaps.toReversed();
   }
 }
@@ -97,9 +89,9 @@ export const inWindow = ({ fetched }: Reading, { ignored }: Window): string =>
 
 export const windowParameters = (
   { chain, fetched }: Reading,
-  { searchRange, segments, ignored }: Window,
+  { searchRange, proven, ignored }: Window,
 ): Parameters => ({
-  ...{ ...segmentParameters(chain, segments), ...fetched?.parameters },
+  ...{ ...rangeParameters(chain, proven), ...fetched?.parameters },
   ...{ first: searchRange.fromBlock, last: searchRange.toBlock },
   ...(ignored.length > 0 && { ignored }),
 });

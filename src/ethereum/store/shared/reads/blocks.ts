@@ -1,5 +1,5 @@
 import type { BlockRange, Hash } from '../../../traces/index.ts';
-import type { ClickHouse } from '../connection/clickHouse.ts';
+import type { ClickHouse, Parameters } from '../connection/clickHouse.ts';
 import { UnprovenRead } from '../connection/failures.ts';
 import type { RowReader } from '../connection/rowBinary.ts';
 import {
@@ -80,20 +80,16 @@ export function throwUnproven(errors: Iterable<UnprovenRead>): void {
 
 /** Returns the blocks from `fromBlock` to `toBlock` and their neighbours, by number. */
 export async function readRange({ host, chain, fetched }: Reading, range: BlockRange): Promise<BlockRows> {
-  const parameters = { chain: String(chain), ...withNeighbours(range) };
-  const statement = { columns: 'blocks', from: `FROM (${grouped(VALID_IN_RANGE)})`, parameters };
-  const rows = await host.row(statement, 0, (row) => row.array(() => readBlockRow(row)));
-  return byNumber([...rows, ...(fetched?.rows(parameters) ?? [])]);
+  const near = withNeighbours(range);
+  const rows = await readRows(host, VALID_IN_RANGE, { chain: String(chain), ...near });
+  return byNumber([...present(rows), ...(fetched?.rows(near) ?? [])]);
 }
 
 /** Returns the blocks with the given numbers, by number. */
 export async function readNumbers(reading: Reading, numbers: readonly number[]): Promise<BlockRows> {
   const rows = await readHeights(reading, numbers);
   const fetched = reading.fetched?.rows().filter(({ number }) => numbers.includes(number)) ?? [];
-  return byNumber([
-    ...[...rows.values()].filter(({ exactness }) => exactness > EXACTNESS.missing),
-    ...fetched,
-  ]);
+  return byNumber([...present([...rows.values()]), ...fetched]);
 }
 
 /** Throws UnprovenRead if a fetched block is not linked to its neighbours. */
@@ -106,12 +102,17 @@ export async function checkFetched(reading: Reading): Promise<void> {
 export async function readHeights({ host, chain }: Reading, numbers: readonly number[]): Promise<BlockRows> {
   if (numbers.length === 0) return new Map();
   const parameters = { chain: String(chain), numbers: [...new Set(numbers)] };
-  const valid = validRows('number IN {numbers:Array(UInt32)}');
-  const from = `FROM (SELECT groupArray(${BLOCK_TUPLE}) AS blocks FROM (${valid}))`;
-  return byNumber(
-    await host.row({ columns: 'blocks', from, parameters }, 0, (row) => row.array(() => readBlockRow(row))),
-  );
+  return byNumber(await readRows(host, validRows('number IN {numbers:Array(UInt32)}'), parameters));
 }
+
+/** Returns the rows that a statement selects from `trace_blocks`, in any order. */
+export const readRows = (host: ClickHouse, rows: string, parameters: Parameters): Promise<BlockRow[]> =>
+  host.row({ columns: `groupArray(${BLOCK_TUPLE})`, from: `FROM (${rows})`, parameters }, 0, (row) =>
+    row.array(() => readBlockRow(row)),
+  );
+
+const present = (rows: readonly BlockRow[]): BlockRow[] =>
+  rows.filter(({ exactness }) => exactness > EXACTNESS.missing);
 
 /** Returns rows by number, ascending. Of two rows with the same number, the later one is valid. */
 export const byNumber = (rows: readonly BlockRow[]): BlockRows =>

@@ -114,14 +114,14 @@ async function searchByAddress(
   // At most all matches of the fetched blocks precede the first match that is not skipped.
   const skipped = Math.max(0, after - own.length);
   const end = after + searchLimit(filter);
+  const isCounted = after > 0 || filter.count === 0;
   const range = `chain = {chain:UInt64} AND number BETWEEN {from:UInt32} AND {to:UInt32}${fetched?.condition ?? ''}`;
   const matching = `SELECT number, trace_index, write FROM trace_parties WHERE ${range}
     ${ignored.length === 0 ? '' : 'AND write NOT IN {ignored:Array(UInt64)}'} AND ${conditionOf(filter)}`;
   const from = `FROM (${grouped(VALID_IN_RANGE)}) AS b
     CROSS JOIN (SELECT groupArray((number, trace_index, write)) AS places FROM (
       ${matching} ORDER BY number, trace_index LIMIT {count:UInt32} OFFSET {after:UInt64})) AS found
-    CROSS JOIN (SELECT ${after > 0 || filter.count === 0 ? `count() AS matches FROM (${matching})` : 'toUInt64(0) AS matches'}) AS counted
-    CROSS JOIN (${ROWS_BY_WRITE}) AS p`;
+    CROSS JOIN (${ROWS_BY_WRITE}) AS p${isCounted ? ` CROSS JOIN (SELECT count() AS matches FROM (${matching})) AS c` : ''}`;
   const parameters = {
     ...{ chain: String(chain), ...withNeighbours(filter), from: fromBlock, to: toBlock },
     ...{
@@ -132,7 +132,8 @@ async function searchByAddress(
     },
     ...{ senders: digitsOf(filter.fromAddresses), recipients: digitsOf(filter.toAddresses) },
   };
-  return host.row({ columns: 'blocks, places, matches, rows', from, parameters }, 0, (row) => {
+  const columns = `blocks, places, ${isCounted ? 'matches' : 'toUInt64(0)'}, rows`;
+  return host.row({ columns, from, parameters }, 0, (row) => {
     const stored = row.array(() => readBlockRow(row));
     const blocks = byNumber([...stored, ...(fetched?.rows(withNeighbours(filter)) ?? [])]);
     const found = [...readPlaces(row), ...own].sort(

@@ -5,7 +5,7 @@ import {
   type Hash,
   segmentOf,
 } from '../../../traces/index.ts';
-import type { ClickHouse } from '../connection/clickHouse.ts';
+import type { ClickHouse, Parameters } from '../connection/clickHouse.ts';
 import { UnprovenRead } from '../connection/failures.ts';
 import type { RowReader } from '../connection/rowBinary.ts';
 import { type BlockRow, isTraced, readBlockRow, readHash } from '../tables/blockRow.ts';
@@ -89,15 +89,6 @@ export interface ProvenSearch {
   readonly searched: BlockRange;
 }
 
-export interface SegmentRange {
-  readonly first: number;
-  readonly last: number;
-}
-
-export const segmentsOf = ({ fromBlock, toBlock }: BlockRange): SegmentRange => ({
-  ...{ first: segmentOf(fromBlock), last: segmentOf(toBlock) },
-});
-
 /** The cached states of the segments of a chain, which prove searches of any range. */
 export class Segments {
   readonly #chain: bigint;
@@ -114,7 +105,7 @@ export class Segments {
    */
   async prove<T extends ProvenSearch>(
     { host, fetched }: Pick<Reading, 'host' | 'fetched'>,
-    range: SegmentRange,
+    range: BlockRange,
     search: (states: ReadonlyMap<number, SegmentState>) => Promise<T>,
   ): Promise<T> {
     for (let searches = 0; searches < MAX_SEARCHES; searches++) {
@@ -141,18 +132,18 @@ export class Segments {
 
   /** Derives the state of a segment from its rows. */
   async derive(host: ClickHouse, segment: number): Promise<SegmentState | undefined> {
-    return (await this.#derive(host, { first: segment, last: segment })).get(segment);
+    return (await this.#derive(host, blocksOf(segment))).get(segment);
   }
 
-  #within({ first, last }: SegmentRange): ReadonlyMap<number, SegmentState> {
+  #within({ fromBlock, toBlock }: BlockRange): ReadonlyMap<number, SegmentState> {
+    const [first, last] = [segmentOf(fromBlock), segmentOf(toBlock)];
     const within = [...this.#states].filter(([segment]) => segment >= first && segment <= last);
     return new Map(within.sort(([a], [b]) => a - b));
   }
 
   async #refresh(host: ClickHouse, stale: readonly number[]): Promise<void> {
     for (const segment of stale) this.#states.delete(segment);
-    const range = { first: stale[0] ?? 0, last: stale.at(-1) ?? 0 };
-    const { prints, stored } = await this.#stored(host, range);
+    const { prints, stored } = await this.#stored(host, blocksOf(stale[0] ?? 0, stale.at(-1)));
     for (const segment of stale) {
       const state = stored.get(segment)?.find((one) => isEqual(one, prints.get(segment)));
       if (state !== undefined) this.#states.set(segment, state);
@@ -165,15 +156,12 @@ export class Segments {
   /** Returns the current fingerprints of a range, and the rows of `trace_segments`. */
   async #stored(
     host: ClickHouse,
-    range: SegmentRange,
+    range: BlockRange,
   ): Promise<{ prints: Fingerprints; stored: ReadonlyMap<number, SegmentState[]> }> {
     const from = `FROM (SELECT groupArray((number, blocks, block_sum, parties, party_sum, parent, last, ignored)) AS stored
-      FROM trace_segments WHERE chain = {chain:UInt64} AND number BETWEEN {first:UInt32} AND {end:UInt32}) AS s
+      FROM trace_segments WHERE chain = {chain:UInt64} AND number BETWEEN {first:UInt32} AND {last:UInt32}) AS s
       ${FINGERPRINTS.from}`;
-    const parameters = {
-      ...segmentParameters(this.#chain, range),
-      ...{ first: firstBlockOf(range.first), end: firstBlockOf(range.last) },
-    };
+    const parameters = rangeParameters(this.#chain, range);
     return host.row({ columns: `stored, ${FINGERPRINTS.columns}`, from, parameters }, 0, (row) => {
       const stored = new Map<number, SegmentState[]>();
       row.array(() => {
@@ -191,7 +179,7 @@ export class Segments {
     });
   }
 
-  async #derive(host: ClickHouse, range: SegmentRange): Promise<Map<number, SegmentState>> {
+  async #derive(host: ClickHouse, range: BlockRange): Promise<Map<number, SegmentState>> {
     const { prints, ...counted } = await countRows(host, this.#chain, range);
     return new Map([...prints].map(([segment, print]) => [segment, stateOf(segment, print, counted)]));
   }
@@ -201,12 +189,11 @@ export class Segments {
 async function countRows(
   host: ClickHouse,
   chain: bigint,
-  range: SegmentRange,
+  range: BlockRange,
 ): Promise<CountedRows & { readonly prints: Fingerprints }> {
-  const [first, last] = [firstBlockOf(range.first), firstBlockOf(range.last + 1) - 1];
   const from = `FROM (${grouped(VALID_IN_RANGE)}) AS b
     CROSS JOIN (${ROWS_BY_WRITE}) AS p ${FINGERPRINTS.from}`;
-  const parameters = { ...segmentParameters(chain, range), first, last };
+  const parameters = rangeParameters(chain, range);
   return host.row({ columns: `blocks, rows, ${FINGERPRINTS.columns}`, from, parameters }, 0, (row) => {
     const blocks = byNumber(row.array(() => readBlockRow(row)));
     return { blocks, rows: readWriteRows(row), prints: readFingerprints(row) };
@@ -214,22 +201,22 @@ async function countRows(
 }
 
 /** Returns the present blocks of a range, ascending. Throws UnprovenRead if a block lacks rows, or if links are wrong. */
-export async function readCounted(
-  host: ClickHouse,
-  chain: bigint,
-  { fromBlock, toBlock }: BlockRange,
-): Promise<BlockRow[]> {
-  const { blocks, rows } = await countRows(host, chain, segmentsOf({ fromBlock, toBlock }));
-  const within = [...blocks.values()].filter(({ number }) => number >= fromBlock && number <= toBlock);
+export async function readCounted(host: ClickHouse, chain: bigint, range: BlockRange): Promise<BlockRow[]> {
+  const { blocks, rows } = await countRows(host, chain, range);
+  const within = [...blocks.values()];
   throwUnproven([...wrongLinks(within), ...wrongRows(within, rows)]);
   return within;
 }
 
-export const segmentParameters = (
-  chain: bigint,
-  { first, last }: SegmentRange,
-): { chain: string; firstSegment: number; lastSegment: number } => ({
-  ...{ chain: String(chain), firstSegment: first, lastSegment: last },
+/** Returns the parameters for a range of blocks, and for the fingerprints of its segments. */
+export const rangeParameters = (chain: bigint, { fromBlock, toBlock }: BlockRange): Parameters => ({
+  ...{ chain: String(chain), first: fromBlock, last: toBlock },
+  ...{ firstSegment: segmentOf(fromBlock), lastSegment: segmentOf(toBlock) },
+});
+
+/** Returns all blocks of consecutive segments. */
+export const blocksOf = (first: number, last = first): BlockRange => ({
+  ...{ fromBlock: firstBlockOf(first), toBlock: firstBlockOf(last + 1) - 1 },
 });
 
 interface CountedRows {
@@ -239,8 +226,8 @@ interface CountedRows {
 
 /** Derives the state of a segment. */
 function stateOf(segment: number, print: Fingerprint, { blocks, rows }: CountedRows): SegmentState {
-  const [first, end] = [firstBlockOf(segment), firstBlockOf(segment + 1)];
-  const isWithin = ({ number }: { number: number }): boolean => number >= first && number < end;
+  const { fromBlock: first, toBlock: last } = blocksOf(segment);
+  const isWithin = ({ number }: { number: number }): boolean => number >= first && number <= last;
   const within = [...blocks.values()].filter(isWithin);
   const traced = within.filter(isTraced);
   const valid = new Set(traced.map(({ write }) => write));
@@ -250,12 +237,12 @@ function stateOf(segment: number, print: Fingerprint, { blocks, rows }: CountedR
     if (number > next) missing.push({ fromBlock: next, toBlock: number - 1 });
     next = number + 1;
   }
-  if (next < end) missing.push({ fromBlock: next, toBlock: end - 1 });
+  if (next <= last) missing.push({ fromBlock: next, toBlock: last });
   return {
     ...{ ...print, missing, unproven: [...wrongLinks(within), ...wrongRows(within, rows)] },
     ignored: rows.filter((one) => isWithin(one) && !valid.has(one.write)).map(({ write }) => write),
     parent: blocks.get(first)?.parentHash,
-    last: blocks.get(end - 1)?.hash,
+    last: blocks.get(last)?.hash,
   };
 }
 
@@ -276,7 +263,7 @@ function errorsIn(states: ReadonlyMap<number, SegmentState>): UnprovenRead[] {
 }
 
 /** Divides ascending segments into runs of neighbours. */
-function runsOf(segments: readonly number[]): SegmentRange[] {
+function runsOf(segments: readonly number[]): BlockRange[] {
   const runs: { first: number; last: number }[] = [];
   for (const segment of segments) {
     const run = runs.at(-1);
@@ -284,5 +271,5 @@ function runsOf(segments: readonly number[]): SegmentRange[] {
       run.last = segment;
     else runs.push({ first: segment, last: segment });
   }
-  return runs;
+  return runs.map(({ first, last }) => blocksOf(first, last));
 }

@@ -10,7 +10,7 @@ import { readPlaces, type TracePosition } from '../tables/position.ts';
 import { SIDE_BITS } from '../tables/rows.ts';
 import { type Reading, readNumbers } from './blocks.ts';
 import { readChunks } from './readChunks.ts';
-import { FINGERPRINTS, readFingerprints, type Segments, segmentParameters, segmentsOf } from './segments.ts';
+import { FINGERPRINTS, rangeParameters, readFingerprints, type Segments } from './segments.ts';
 
 /**
  * Maximum number of transactions with the same hash prefix that are examined. More than one needs a deliberate
@@ -37,11 +37,7 @@ export async function findTransaction(
 ): Promise<RootFrame | undefined> {
   const { host, chain, segments, fetched } = reading;
   const searched = { fromBlock, toBlock: Math.min(upTo, MAX_BLOCK) };
-  const range = segmentsOf(searched);
-  const parameters = {
-    ...{ ...segmentParameters(chain, range), term: termOf(hash).slice(2) },
-    ...{ first: fromBlock, last: searched.toBlock },
-  };
+  const parameters = { ...rangeParameters(chain, searched), term: termOf(hash).slice(2) };
   const from = `FROM (${CANDIDATES}) AS c`;
   const places = await host.row({ columns: 'places', from, parameters }, 0, readPlaces);
   const found =
@@ -49,7 +45,7 @@ export async function findTransaction(
   if (found !== undefined) return found;
   const columns = `places, ${FINGERPRINTS.columns}`;
   const statement = { columns, from: `${from} ${FINGERPRINTS.from}`, parameters };
-  const proven = await segments.prove(reading, range, () =>
+  const proven = await segments.prove(reading, searched, () =>
     host.row(statement, 0, (row) => ({
       ...{ places: readPlaces(row), prints: readFingerprints(row), searched },
     })),

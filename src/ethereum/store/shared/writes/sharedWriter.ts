@@ -5,7 +5,7 @@ import { TraceStoreUnavailable, UnprovenRead } from '../connection/failures.ts';
 import type { Hosts } from '../connection/hosts.ts';
 import type { Rows } from '../connection/native.ts';
 import { type BlockRows, readHeights } from '../reads/blocks.ts';
-import { FINGERPRINTS, readFingerprints, Segments, segmentParameters } from '../reads/segments.ts';
+import { blocksOf, FINGERPRINTS, rangeParameters, readFingerprints, Segments } from '../reads/segments.ts';
 import { type BlockRow, blockRows, EXACTNESS } from '../tables/blockRow.ts';
 import { type BlockWrite, chunkRows, exactnessOf, newWrite, partyRows, writeOf } from '../tables/rows.ts';
 import { segmentRows } from '../tables/segmentRow.ts';
@@ -63,7 +63,7 @@ export class SharedWriter {
               ...{ traceCount: 0, chunks: 0, parties: 0 },
             },
       );
-      await this.#insertBlocks(host, marks);
+      await this.#insert(host, 'trace_blocks', blockRows(this.#chain, marks));
       removed += marks.length;
     }
     return removed;
@@ -83,16 +83,10 @@ export class SharedWriter {
     await this.#insert(host, 'trace_chunks', chunkRows(this.#chain, writes));
     await this.#insert(host, 'trace_parties', partyRows(this.#chain, writes));
     await this.#count(host, writes);
-    await this.#insertBlocks(
-      host,
-      writes.map(({ row }) => row),
-    );
+    const rows = writes.map(({ row }) => row);
+    await this.#insert(host, 'trace_blocks', blockRows(this.#chain, rows));
     await this.#completeSegments(host, writes);
     return writes.length;
-  }
-
-  #insertBlocks(host: ClickHouse, rows: readonly BlockRow[]): Promise<void> {
-    return this.#insert(host, 'trace_blocks', blockRows(this.#chain, rows));
   }
 
   /** Inserts rows. After a failure, sends the same rows once more: the table ignores a token that it knows. */
@@ -132,10 +126,9 @@ export class SharedWriter {
     const segments = [...new Set(writes.map(({ row }) => segmentOf(row.number)))];
     try {
       for (const segment of segments) {
-        const range = { first: segment, last: segment };
         const statement = {
           ...{ columns: FINGERPRINTS.columns, from: `FROM (SELECT 1) AS o ${FINGERPRINTS.from}` },
-          parameters: segmentParameters(this.#chain, range),
+          parameters: rangeParameters(this.#chain, blocksOf(segment)),
         };
         const prints = await host.row(statement, 0, readFingerprints);
         const isCandidate = (prints.get(segment)?.blocks ?? 0n) >= firstBlockOf(1);
