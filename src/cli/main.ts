@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --min-semi-space-size=4 --max-semi-space-size=8 --heap-growing-percent=20
+#!/usr/bin/env -S node --min-semi-space-size=4 --max-semi-space-size=8 --heap-growing-percent=50
 import { constants, setPriority } from 'node:os';
 import './compileCache.ts';
 
