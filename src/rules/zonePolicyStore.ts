@@ -1,7 +1,6 @@
 import type { Actor } from './audit.ts';
 import type { AuditedRecords, Created, Creation, Deletion, Update } from './auditedRecords.ts';
 import type { ZonePolicyChanges } from './format/zonePolicyFormat.ts';
-
 import type { ZonePolicy, ZonePolicySettings } from './zonePolicy.ts';
 
 /** Store of zone policies. Its durability, audit entries and errors are as in `RuleStore`. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -59,7 +59,9 @@ describe.skipIf(!hasClickHouse)(`floodgate verify --trace-store${WITHOUT_CLICKHO
   it('continues after an interruption, and verifies the newest segment again', async () => {
     await expect(verify(4)).rejects.toThrow('killed');
     expect(readFileSync(record, 'utf8').split('\n')).toHaveLength(5);
-    expect(await verify()).toEqual({ problems: [], segments: numbers(4, SEGMENTS - 2) });
+    appendFileSync(record, '127.0.0.1');
+    await expect(verify(2)).rejects.toThrow('killed');
+    expect(await verify()).toEqual({ problems: [], segments: numbers(6, SEGMENTS - 2) });
     expect(existsSync(record)).toBe(false);
   });
 
@@ -81,5 +83,18 @@ describe.skipIf(!hasClickHouse)(`floodgate verify --trace-store${WITHOUT_CLICKHO
     expect((await floodgate(['verify', '--record', record])).stderr).toContain(
       '--record needs --trace-store',
     );
+  });
+
+  it('neither changes nor removes a file that is not a record', async () => {
+    const other = join(folder, 'other');
+    for (const text of ['notes of the operator\n', 'without a line break']) {
+      writeFileSync(other, text);
+      const { status, stderr } = await floodgate([
+        ...['verify', '--trace-store', clickHouse.url(), '--record', other],
+      ]);
+      expect(stderr).toContain(`--record is ${other}, which is not a list of verified segments`);
+      expect(status).not.toBe(0);
+      expect(readFileSync(other, 'utf8')).toBe(text);
+    }
   });
 });

@@ -77,7 +77,7 @@ export function registerVerify(program: Command): void {
     .addOption(new Option('--share <share>').hideHelp())
     .option(
       '--record <file>',
-      'with --trace-store: list what was verified in this file, and skip what it lists; it is removed at the end',
+      'with --trace-store: list verified segments in this file, and skip those that it lists; the file is removed at the end',
     );
   addDataDirFlags(command).action(async () => {
     const { inProcess, store, json, share, record, sharedIndex } = command.opts<VerifyFlags>();

@@ -71,7 +71,7 @@ function parseJson(body: Buffer): unknown {
 
 const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b];
 
-/** Throws RpcError if a body has so many values that parsing it would delay other clients. */
+/** Throws RpcError for a body with too many values: parsing it would delay other clients. */
 function checkSeparators(body: Buffer): void {
   if (body.length <= MAX_SEPARATORS) return;
   let count = 0;
