@@ -38,7 +38,7 @@ const withoutUnused = {
 };
 /** Separate entry points: the program starts them as threads, from the folder of the bundle. */
 const THREADS = {
-  udpThread: 'src/dns/dataplane/embedded/udp/udpThread.ts',
+  dnsThread: 'src/dns/dataplane/embedded/dnsThread/dnsThread.ts',
   importThread: 'src/ethereum/import/importThread.ts',
 };
 const NOTICES = 'THIRD-PARTY-NOTICES.txt';

@@ -685,7 +685,7 @@ const Dns = group({
     default: 0,
     unit: 'threads',
     description:
-      'Threads of the embedded guard that receive over UDP; 0: one per core, at most four. Several need Node 22.12, 23.1 or later; older versions use one. 1: the main thread, which also serves HTTP.',
+      'Threads of the embedded guard that receive over UDP; 0: one per core, at most four. Several need Node 22.12, 23.1 or later; older versions use one. Another thread serves TCP. 1: the main thread, which also serves HTTP, does all.',
   }),
   maxNames: Type.Integer({
     minimum: 1000,

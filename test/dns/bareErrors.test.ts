@@ -116,7 +116,7 @@ it('a server that answers health probes without a question section stays in use 
   atEnd(() => other.stop());
   const { plane } = await startGuarded({}, { servers: [bare, other] });
   await until('both servers to be probed over UDP and TCP', () => other.probed >= 5);
-  expect([plane.servers.map(({ up }) => up), plane.tcpServers]).toEqual([[true, true], 2]);
+  expect([plane.servers.map(({ up }) => up), plane.tcp.serversUp]).toEqual([[true, true], 2]);
 });
 
 it("queries of class HS do not take NSD out of use, and clients receive NSD's own answers", async (ctx) => {

@@ -133,7 +133,7 @@ describe.skipIf(noNsd !== undefined)(`servers that fail${noNsd ? ` (${noNsd})` :
         const askAll = () => Promise.all(clients.map((client) => client.ask(query(`h1.${ZONE_NAME}`))));
         await askAll();
         broken.mode = way;
-        await until('the broken server to be taken out of use over TCP', () => plane.tcpServers === 1);
+        await until('the broken server to be taken out of use over TCP', () => plane.tcp.serversUp === 1);
         for (const client of clients)
           if (client.closed) clients[clients.indexOf(client)] = await openTcpClient(target);
         const again = await until('all connections to be answered', async () => {
@@ -157,7 +157,7 @@ describe.skipIf(noNsd !== undefined)(`servers that fail${noNsd ? ` (${noNsd})` :
           return true;
         });
         broken.mode = 'right';
-        await until('the repaired server to be in use again over TCP', () => plane.tcpServers === 2);
+        await until('the repaired server to be in use again over TCP', () => plane.tcp.serversUp === 2);
       }),
     );
   });

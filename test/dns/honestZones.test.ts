@@ -142,7 +142,7 @@ describe('recurring names under a seeded wildcard', () => {
     const client = { address: '192.0.2.7', client: '192.0.2.7' };
     let refused = 0;
     for (let n = 0; n < 1000; n++)
-      if (guard.detector.decideOverTcp(tenants(n).question, client, guard.nowMs) !== PAID_ZONE_RATE)
+      if (guard.detector.overTcp.decide(tenants(n).question, client, guard.nowMs) !== PAID_ZONE_RATE)
         refused++;
     expect(refused).toBe(0);
   });

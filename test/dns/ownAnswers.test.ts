@@ -1,7 +1,7 @@
 /** Answers that the guard itself generates, over real sockets. docs/reference/dns-answers.md lists them. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { AttackDetector, UserEnd, verdictOf } from '../../src/dns/detector/index.ts';
+import { TcpPolicy, UserEnd, verdictOf } from '../../src/dns/detector/index.ts';
 import { HEADER_BYTES, QueryType } from '../../src/dns/protocol/index.ts';
 import { parseNetwork } from '../../src/platform/addresses/index.ts';
 import { Random } from '../support/random.ts';
@@ -208,8 +208,8 @@ async function withoutServer(
   const client = await openUdpClient();
   await until('the servers to be taken out of use', () => {
     client.send(www(1), started.target);
-    const { servers, tcpServers } = started.plane;
-    return servers.every(({ up }) => !up) && (count === 1 || tcpServers === 0);
+    const { servers, tcp } = started.plane;
+    return servers.every(({ up }) => !up) && (count === 1 || tcp.serversUp === 0);
   });
   return { ...started, server, client };
 }
@@ -320,7 +320,7 @@ describe('a query that a server does not answer, while it answers others,', () =
   });
 
   it('is answered SERVFAIL over TCP, and the connection stays open', async () => {
-    const counted = vi.spyOn(AttackDetector.prototype, 'countUser');
+    const counted = vi.spyOn(TcpPolicy.prototype, 'countUser');
     atEnd(() => counted.mockRestore());
     const { target, plane } = await lossy();
     const client = await openTcpClient(target);

@@ -258,8 +258,11 @@ describe('access lists changed through the API', () => {
     await shared.api('DELETE', names('denylist'));
     expect(await from.ask(www, dns)).toMatchObject({ rcode: RCODE.NOERROR });
     from.close();
-    expect(await shared.metrics()).toContain(
-      'floodgate_dns_tcp_queries_total{outcome="dropped",reason="accessList"} 2',
+    // The thread that serves TCP sends its counters every second.
+    await until('the denied queries to be counted', async () =>
+      (await shared.metrics()).includes(
+        'floodgate_dns_tcp_queries_total{outcome="dropped",reason="accessList"} 2',
+      ),
     );
   });
 });

@@ -1,6 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SOCKETS_PER_THREAD } from '../../src/dns/dataplane/embedded/index.ts';
@@ -9,8 +11,9 @@ import { NO_NEWER_NODE, newerNode } from '../support/newerNode.ts';
 import { until } from '../support/until.ts';
 import { atEnd } from './support/atEnd.ts';
 import { openUdpClient } from './support/clients.ts';
-import { query, type Target, UdpClient } from './support/dnsClient.ts';
+import { query, RCODE, type Target, UdpClient } from './support/dnsClient.ts';
 import { ZONE_NAME } from './support/guardInFront.ts';
+import { TcpClient } from './support/tcpClient.ts';
 import type { GuardState, ToGuard } from './support/threadedGuard.ts';
 
 const GUARD = fileURLToPath(new URL('./support/threadedGuard.ts', import.meta.url));
@@ -102,6 +105,18 @@ describe.skipIf(node === undefined)(`several threads on one port${node ? '' : ` 
     },
   );
 
+  it('learn from answers over TCP', async () => {
+    const all = quiet;
+    const before = await all.state();
+    // A name is learned when two networks have asked for it.
+    for (const host of ['127.0.1.1', '127.0.2.1']) {
+      const client = await TcpClient.open(all.target, host);
+      for (let n = 160; n < 170; n++) await client.ask(query(`h${n}.${ZONE_NAME}`, QueryType.A, n));
+      client.close();
+    }
+    await until('the names to be learned', async () => (await all.state()).names >= before.names + 10);
+  });
+
   it('share the two buckets of the account', async () => {
     const all = flooded;
     const startedMs = performance.now();
@@ -178,6 +193,45 @@ describe.skipIf(node === undefined)(`several threads on one port${node ? '' : ` 
     expect(after.answered).toBeGreaterThanOrEqual(before.answered);
     expect(after.threads.filter((thread) => before.threads.includes(thread))).toHaveLength(THREADS - 1);
     await ask();
+  });
+
+  it('leave TCP to a thread of its own, which answers while the main thread is blocked', async () => {
+    const all = quiet;
+    const release = join(mkdtempSync(join(tmpdir(), 'floodgate-threads-')), 'release');
+    atEnd(() => rmSync(dirname(release), { recursive: true }));
+    all.tell({ blockUntil: release });
+    const client = await TcpClient.open(all.target);
+    // The DNS server runs in the blocked thread, too, so this is an answer of the guard.
+    const answer = await client.ask(query(ZONE_NAME, QueryType.AXFR, 1));
+    writeFileSync(release, '');
+    expect(answer).toMatchObject({ rcode: RCODE.REFUSED });
+    await all.state();
+    client.close();
+  });
+
+  it('include a thread for TCP, which is replaced if it dies, listens again, and keeps its counts', async () => {
+    const all = quiet;
+    const askOverTcp = async () => {
+      const client = await TcpClient.open(all.target);
+      const answer = await client.ask(query(`h1.${ZONE_NAME}`, QueryType.A, 1));
+      return answer !== undefined && client;
+    };
+    const open = await until('an answer', askOverTcp);
+    const before = await until('the query to be counted', async () => {
+      const now = await all.state();
+      return now.passedOverTcp > 0 && now.tcpConnections > 0 && now;
+    });
+    all.tell('killTcp');
+    await until('the connection to be closed', () => open.closed);
+    const later = await until('the dead thread to be replaced', askOverTcp);
+    const after = await until('the query to be counted', async () => {
+      const now = await all.state();
+      return now.passedOverTcp > before.passedOverTcp && now;
+    });
+    expect(after.tcpThread).not.toBe(before.tcpThread);
+    expect(after.threads).toEqual(before.threads);
+    later.close();
+    await until('the connection to be closed', async () => (await all.state()).tcpConnections === 0);
   });
 
   it('do not share a port with another program', async () => {

@@ -60,7 +60,7 @@ describe('the package', () => {
     expect([...kinds].sort()).toEqual([...pages, ...others, 'package.json'].sort());
     for (const name of ['page.js', 'page.css']) expect(files).toContain(`dist/bundle/tryIt/${name}`);
     expect(files).toContain('dist/bundle/floodgate.js');
-    expect(files).toContain('dist/bundle/udpThread.js');
+    expect(files).toContain('dist/bundle/dnsThread.js');
   });
 
   it('contains each file to which its pages link', () => {

@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'floodgate-ahead-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /**
- * Starts a guard with two threads; threads with the numbers `ending` exit at once. Returns the numbers of all started
+ * Starts a guard with two threads for UDP and one for TCP; threads with the numbers `ending` exit at once. Returns the numbers of all started
  * threads.
  */
 async function threadsOf(node: string, ...ending: number[]): Promise<string[]> {
@@ -50,10 +50,10 @@ async function threadsOf(node: string, ...ending: number[]): Promise<string[]> {
 const node = newerNode() ?? '';
 describe.skipIf(node === '')(`the DNS threads of a guard${node ? '' : ` (${NO_NEWER_NODE})`}`, () => {
   it('are started while the server is loading', async () => {
-    expect(await threadsOf(node)).toEqual(['thread-1', 'thread-2']);
+    expect(await threadsOf(node)).toEqual(['thread-1', 'thread-2', 'thread-3']);
   });
 
   it('are replaced if one exits before it receives its task', async () => {
-    expect(await threadsOf(node, 1)).toEqual(['thread-1', 'thread-2', 'thread-3']);
+    expect(await threadsOf(node, 1)).toEqual(['thread-1', 'thread-2', 'thread-3', 'thread-4']);
   });
 });

@@ -75,7 +75,7 @@ function run(detector: AttackDetector, startMs: number, traffic: Traffic): strin
       const nowMs = startMs + second * SECOND_MS + (i * SECOND_MS) / perSecond;
       const question = questionOfWire(nameToWire(name), type, KEY);
       const verdict = overTcp
-        ? detector.decideOverTcp(question, { address: client, client }, nowMs)
+        ? detector.overTcp.decide(question, { address: client, client }, nowMs)
         : detector.decide(question, nowMs, client);
       seen.add(`${outcomeOf(verdict)} ${reasonOf(verdict)}`);
       detector.learnAnswer(responseTo(name, type, rcode), question, client, nowMs, overTcp);

@@ -28,7 +28,7 @@ import { DEFAULT_MAX_NAMES, Profile, type ProfileEntry, type ProfileOptions } fr
 import type { Learned } from './profileStore.ts';
 import { QueryPolicy } from './queryPolicy.ts';
 import { newSharedState, type SharedState } from './sharedState.ts';
-import { type TcpClient, TcpPolicy } from './tcpPolicy.ts';
+import { TcpPolicy } from './tcpPolicy.ts';
 import type { UserEnd } from './userEnd.ts';
 import { type Reason, VERDICTS, type Verdict } from './verdict.ts';
 import { Allowance } from './zones/allowance.ts';
@@ -97,8 +97,9 @@ export class AttackDetector implements AnswerSink {
   readonly history: RateHistory;
   /** State in shared memory. Other threads read it to make the same decisions. */
   readonly sharedState: SharedState;
+  /** Decides queries over TCP in this thread. */
+  readonly overTcp: TcpPolicy;
   readonly #policy: QueryPolicy;
-  readonly #tcpPolicy: TcpPolicy;
   readonly #verdicts = new Float64Array(VERDICTS);
   readonly #newVerdicts: Int32Array;
   /** Zones that are or will be seeded. */
@@ -129,7 +130,7 @@ export class AttackDetector implements AnswerSink {
     this.key = key;
     this.sharedState = newSharedState(this.options.profile.maxNames ?? DEFAULT_MAX_NAMES);
     this.#policy = new QueryPolicy(key, this.sharedState, (zone, atMs) => this.alarm(zone, atMs));
-    this.#tcpPolicy = new TcpPolicy(this.#policy, this.sharedState, (zone, atMs) => this.alarm(zone, atMs));
+    this.overTcp = new TcpPolicy(this.#policy, this.sharedState, (zone, atMs) => this.alarm(zone, atMs));
     this.#newVerdicts = new Int32Array(this.sharedState.verdicts);
     this.#policy.flags.limitAction = this.options.limitAction;
     this.profile = new Profile(this.options.profile, this.#policy.names);
@@ -283,24 +284,9 @@ export class AttackDetector implements AnswerSink {
     return this.#policy.decide(question, nowMs, client);
   }
 
-  /** Returns the verdict on a TCP query. The caller must count the verdict, because {@link verdicts} excludes it. */
-  decideOverTcp(question: Question, client: TcpClient, nowMs: number): Verdict {
-    return this.#tcpPolicy.decide(question, client, nowMs);
-  }
-
   /** See {@link QueryPolicy.decideCookie}. */
   decideCookie(question: Question, nowMs: number, client: string): Verdict {
     return this.#policy.decideCookie(question, nowMs, client);
-  }
-
-  /** See {@link QueryPolicy.decideCookie}. The caller must count the verdict. */
-  decideCookieOverTcp(question: Question, client: TcpClient, nowMs: number): Verdict {
-    return this.#tcpPolicy.decideCookie(question, client, nowMs);
-  }
-
-  /** See {@link QueryPolicy.isNameListed}. */
-  get isNameListed(): boolean {
-    return this.#policy.isNameListed;
   }
 
   /** See {@link QueryPolicy.userZone}. */

@@ -59,7 +59,7 @@ describe("a client that queries known names faster than the account's usual rate
     });
     expect(verdicts(detector, { client: '198.51.100.2', queries: 100 })).toEqual({ 'passed none': 100 });
     const tcp = { address: '198.51.100.1', client: '198.51.100.1' };
-    expect(verdictText(detector.decideOverTcp(question('h1'), tcp, NOW))).toBe('passed none');
+    expect(verdictText(detector.overTcp.decide(question('h1'), tcp, NOW))).toBe('passed none');
     expect(verdicts(detector, { client: '198.51.100.1', queries: 100, nowMs: NOW + 5000 })).toEqual({
       'passed none': 100,
     });
@@ -125,7 +125,7 @@ describe('new clients at very_high', () => {
     });
     expect(verdicts(detector, { client: USER, queries: 40 })).toEqual({ 'passed none': 40 });
     const tcp = { address: '10.0.0.1', client: '10.0.0.1' };
-    expect(verdictText(detector.decideOverTcp(question('h1'), tcp, NOW))).toBe('passed none');
+    expect(verdictText(detector.overTcp.decide(question('h1'), tcp, NOW))).toBe('passed none');
     expect(detector.attack).toBe(false);
   });
 
@@ -173,7 +173,7 @@ describe('access lists', () => {
       expect(decide('h1', '198.51.100.1')).toBe('dropped accessList');
       expect(decide('x.dyn', '192.0.2.1')).toBe('dropped accessList');
       const tcp = { address: '::ffff:192.0.2.1', client: '192.0.2.1' };
-      expect(verdictText(detector.decideOverTcp(question('h2'), tcp, NOW))).toBe('dropped accessList');
+      expect(verdictText(detector.overTcp.decide(question('h2'), tcp, NOW))).toBe('dropped accessList');
     }
   });
 
@@ -203,14 +203,14 @@ describe('unknown names over TCP', () => {
     const passed = (i: number) => {
       let count = 0;
       for (let j = 0; j < 1000; j++)
-        if (outcomeOf(detector.decideOverTcp(question(`x${asked++}`), client(i), NOW)) === 'paid') count++;
+        if (outcomeOf(detector.overTcp.decide(question(`x${asked++}`), client(i), NOW)) === 'paid') count++;
       return count;
     };
     expect(passed(1)).toBe(50);
     expect(Array.from({ length: 20 }, (_, i) => passed(i + 2)).reduce((a, b) => a + b)).toBe(350);
     expect(detector.tokens(NOW)).toBe(500);
     // A repeated name may use the reserve.
-    expect(verdictText(detector.decideOverTcp(question(`x${asked - 1}`), client(30), NOW))).toBe(
+    expect(verdictText(detector.overTcp.decide(question(`x${asked - 1}`), client(30), NOW))).toBe(
       'paid unknownName',
     );
     expect(detector.attack).toBe(true);
@@ -220,7 +220,7 @@ describe('unknown names over TCP', () => {
     const detector = guarded({ profile_sensitivity: 'low' });
     const outcomes: string[] = [];
     for (let i = 0; i < 3000; i++)
-      outcomes.push(outcomeOf(detector.decideOverTcp(question(`x${i}`), client(1), NOW)));
+      outcomes.push(outcomeOf(detector.overTcp.decide(question(`x${i}`), client(1), NOW)));
     expect(outcomes.slice(0, 50)).toEqual(Array(50).fill('passed'));
     expect(outcomes.slice(2000)).toEqual(Array(1000).fill('dropped'));
   });

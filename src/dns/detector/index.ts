@@ -25,7 +25,7 @@ export type { ProfileEntry } from './profile/profile.ts';
 export type { Learned, ProfileStore } from './profileStore.ts';
 export { QueryPolicy } from './queryPolicy.ts';
 export type { SharedState } from './sharedState.ts';
-export type { TcpClient } from './tcpPolicy.ts';
+export { type TcpClient, TcpPolicy } from './tcpPolicy.ts';
 export type { TokenBucket } from './tokenBucket.ts';
 export { UserEnd, type UserQueries, userEndOf } from './userEnd.ts';
 export {

@@ -9,6 +9,7 @@ import type { QueryPolicy } from './queryPolicy.ts';
 import { RecentNames } from './recentNames.ts';
 import type { SharedState } from './sharedState.ts';
 import { BUCKET_BYTES, TokenBucket } from './tokenBucket.ts';
+import type { UserEnd } from './userEnd.ts';
 import { FIRST_NOT_FORWARDED, type Verdict, verdictOf } from './verdict.ts';
 
 /**
@@ -37,7 +38,25 @@ export class TcpPolicy {
     this.#recent = new RecentNames(memory.recent);
   }
 
-  /** Returns the verdict on a TCP query, and counts the query in its zone. */
+  /** See {@link QueryPolicy.userZone}. */
+  get userZone(): number {
+    return this.#policy.userZone;
+  }
+
+  /** See {@link QueryPolicy.isNameListed}. */
+  get isNameListed(): boolean {
+    return this.#policy.isNameListed;
+  }
+
+  /** See {@link QueryPolicy.countUser}. */
+  countUser(userZone: number, end: UserEnd): void {
+    this.#policy.countUser(userZone, end);
+  }
+
+  /**
+   * Returns the verdict on a TCP query, and counts the query in its zone. The caller must count the verdict, because
+   * `AttackDetector.verdicts` excludes it.
+   */
   decide(question: Question, { address, client }: TcpClient, nowMs: number): Verdict {
     const policy = this.#policy;
     const listed = policy.accessVerdict(question, address);
@@ -60,7 +79,7 @@ export class TcpPolicy {
     return verdict;
   }
 
-  /** Returns the verdict on a TCP query that consists of a DNS cookie: see {@link QueryPolicy.decideCookie}. */
+  /** Like {@link decide}, for a query that consists of a DNS cookie: see {@link QueryPolicy.decideCookie}. */
   decideCookie(question: Question, { address, client }: TcpClient, nowMs: number): Verdict {
     return this.#policy.cookieVerdict(question, address, () => this.#takeToken(client, false, nowMs));
   }

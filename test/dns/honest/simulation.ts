@@ -293,7 +293,7 @@ export class Simulation {
       // dnsdist passes queries over TCP.
       asked.dnsdist === undefined &&
       outcomes.truncated > 0 &&
-      this.detector.decideOverTcp(question, { address: client, client }, atMs) >= FIRST_NOT_FORWARDED;
+      this.detector.overTcp.decide(question, { address: client, client }, atMs) >= FIRST_NOT_FORWARDED;
     const isRecurring = names.isRecurring(number, hour);
     this.tally.of(flow.zone, this.periodOf(flow.zone)).add(outcomes, { isRecurring, isTcpRefused });
     if (outcomes.dropped > 0) this.#limitedUntil = this.second + MINUTE;

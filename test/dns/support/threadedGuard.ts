@@ -2,18 +2,30 @@
  * A guard with several threads in a separate process, run by a Node version that can share a port. The parent process
  * controls it by messages.
  */
+import { existsSync } from 'node:fs';
 import type { Attack } from '../../../src/dns/attacks/index.ts';
-import { ZoneSeed } from '../../../src/dns/detector/index.ts';
+import { verdictOf, ZoneSeed } from '../../../src/dns/detector/index.ts';
 import { nameToWire } from '../../../src/dns/protocol/index.ts';
 import { RULE, startGuardInFront, ZONE_NAME } from './guardInFront.ts';
 
-export type ToGuard = 'state' | 'kill' | 'monitor' | 'stop';
+export type ToGuard =
+  | 'state'
+  | 'kill'
+  | 'killTcp'
+  | 'monitor'
+  | 'stop'
+  /** Blocks the main thread until a file exists. */
+  | { readonly blockUntil: string };
 
 export interface GuardState {
   readonly port: number;
   /** Ids of the threads that receive queries. */
   readonly threads: readonly number[];
+  readonly tcpThread: number | undefined;
   readonly verdicts: readonly number[];
+  /** Queries over TCP that had to pay no token. */
+  readonly passedOverTcp: number;
+  readonly tcpConnections: number;
   readonly names: number;
   /** Number of valid packets that were received. */
   readonly received: number;
@@ -40,9 +52,11 @@ seed.finish();
 
 process.on('message', (message: ToGuard) => {
   if (message === 'kill') void guard.dataPlane.threads[0]?.terminate();
+  else if (message === 'killTcp') void guard.dataPlane.tcpThread?.terminate();
   else if (message === 'monitor') rules.set({ ...RULE, mode: 'monitoring' });
   else if (message === 'stop') void stop().then(() => process.disconnect());
-  else process.send?.(state());
+  else if (message === 'state') process.send?.(state());
+  else while (!existsSync(message.blockUntil));
 });
 // If the test is killed, the open sockets would keep this process running.
 process.once('disconnect', () => process.exit());
@@ -52,7 +66,10 @@ function state(): GuardState {
   return {
     port: target.port,
     threads: guard.dataPlane.threads.map(({ threadId }) => threadId),
+    tcpThread: guard.dataPlane.tcpThread?.threadId,
     verdicts: [...guard.detector.verdicts],
+    passedOverTcp: guard.dataPlane.tcp.counts.queries[verdictOf('passed', 'none')] ?? 0,
+    tcpConnections: guard.dataPlane.tcp.connections,
     names: guard.detector.profile.size,
     received: guard.dataPlane.packets().ok,
     answered: guard.dataPlane.servers.reduce((sum, { answered }) => sum + answered, 0),

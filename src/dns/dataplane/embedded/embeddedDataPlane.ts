@@ -1,29 +1,28 @@
 /** Data plane inside the Floodgate process: receives DNS queries, and forwards those that pass to the DNS servers. */
 import type { Registry } from 'prom-client';
-import { type Network, networkMatcher, type ServerAddress } from '../../../platform/addresses/index.ts';
+import type { Network, ServerAddress } from '../../../platform/addresses/index.ts';
 import { Scheduler } from '../../../platform/scheduler/index.ts';
-import { type SampleBatch, type TcpClient, verdictOf } from '../../detector/index.ts';
-import { isCookie, type Question, readResultNames } from '../../protocol/index.ts';
+import type { SampleBatch } from '../../detector/index.ts';
+import { readResultNames } from '../../protocol/index.ts';
 import {
   type DataPlane,
   type DataPlaneContext,
   type DnsServer,
   newResponseTimes,
-  PacketFaults,
   ResponseTimes,
   UpstreamHealth,
 } from '../index.ts';
 import { type Listener, listenAt } from './listener.ts';
 import { registerEmbeddedMetrics } from './metrics.ts';
 import { newRateCounters, type ResponseRateLimitOptions } from './responseRateLimit.ts';
-import { probeOf } from './servers/probe.ts';
 import { HealthStatus } from './servers/serverHealth.ts';
 import { ServerLog } from './servers/serverLog.ts';
-import { TcpHealth } from './tcp/tcpHealth.ts';
-import { type TcpDecision, TcpRelay } from './tcp/tcpRelay.ts';
+import { LocalTcpRelay } from './tcp/localTcpRelay.ts';
+import { noTcpFigures, type TcpFigures, type TcpRelay } from './tcp/tcpRelay.ts';
+import { ThreadedTcpRelay, type ThreadedTcpRelayOptions } from './tcp/threadedTcpRelay.ts';
 import { cannotSharePort, threadsFor } from './threads/index.ts';
 import { LocalUdpRelay } from './udp/localUdpRelay.ts';
-import { ThreadedUdpRelay } from './udp/threadedUdpRelay.ts';
+import { ThreadedUdpRelay, type ThreadedUdpRelayOptions } from './udp/threadedUdpRelay.ts';
 import { FrontendNumbers } from './udp/udpAddresses.ts';
 import type { ServerState, UdpRelay } from './udp/udpRelay.ts';
 
@@ -38,8 +37,8 @@ export interface EmbeddedOptions {
   /** Time in which a DNS server must answer a UDP query, in milliseconds. Default: 2000. */
   readonly timeoutMs?: number;
   /**
-   * Number of threads that receive UDP queries. 1, the default: the main thread. If 0, {@link threadsFor} chooses the
-   * number. For any other value than 1, the main thread receives none.
+   * Number of threads that receive UDP queries. 1, the default: the main thread, which also serves TCP. If 0,
+   * {@link threadsFor} chooses the number. For any other value than 1, another thread serves TCP.
    */
   readonly threads?: number;
   /** If false, all valid queries are forwarded without a decision, for comparison in benchmarks. Default: true. */
@@ -48,7 +47,7 @@ export interface EmbeddedOptions {
   readonly tcpMaxQueries?: number;
   /** Networks whose clients may transfer zones (AXFR, IXFR), over TCP only. Default: none. */
   readonly transfersAllow?: readonly Network[];
-  /** Divides the processor time of the main thread among clients over TCP. Default: a scheduler of this data plane. */
+  /** Divides the processor time of the main thread among clients. Default: a scheduler of this data plane. */
   readonly scheduler?: Scheduler | undefined;
 }
 
@@ -62,34 +61,16 @@ export class EmbeddedDataPlane implements DataPlane {
   readonly #context: DataPlaneContext;
   readonly #listeners: Listener[] = [];
   readonly #serverLog: ServerLog;
-  readonly #tcpFaults: PacketFaults;
-  readonly #tcpHealth: TcpHealth;
-  readonly #tcp: TcpRelay;
   readonly #responseTimes = newResponseTimes();
   readonly #upstreamHealth: UpstreamHealth;
   #udp: UdpRelay | undefined;
+  #tcp: TcpRelay | undefined;
 
   constructor(options: EmbeddedOptions, context: DataPlaneContext) {
     this.#options = options;
     this.#context = context;
     this.#serverLog = new ServerLog(context.log);
     this.#upstreamHealth = new UpstreamHealth(new ResponseTimes(this.#responseTimes), context.log);
-    this.#tcpFaults = new PacketFaults(this.#logFault);
-    const { servers, probeName } = options;
-    this.#tcpHealth = new TcpHealth(servers, probeOf(probeName, context.detector.key));
-    this.#tcp = new TcpRelay({
-      servers: () => this.#tcpHealth.inOrder(this.#udp?.inOrder() ?? []),
-      isInUse: (server) => this.#isInUse(server),
-      isAnyInUse: () => this.#tcpHealth.isAnyAnswering ?? this.servers.some(({ up }) => up),
-      onAnswer: (head, question, client) => this.#learnOverTcp(head, question, client),
-      mayTransfer: networkMatcher(options.transfersAllow ?? []),
-      key: context.detector.key,
-      decide: (question, connection) => this.#decideOverTcp(question, connection),
-      countUser: (userZone, end) => context.detector.countUser(userZone, end),
-      maxQueries: options.tcpMaxQueries ?? DEFAULT_TCP_MAX_QUERIES,
-      faults: this.#tcpFaults,
-      scheduler: options.scheduler ?? new Scheduler(),
-    });
   }
 
   /** Listen addresses, in the order of the option `listen`. A wildcard address is not expanded. */
@@ -106,12 +87,12 @@ export class EmbeddedDataPlane implements DataPlane {
     return this.#udp instanceof ThreadedUdpRelay ? this.#udp.workers : [];
   }
 
-  get tcpServers(): number {
-    return this.#tcpHealth.answering;
+  get tcpThread(): ThreadedTcpRelay['worker'] {
+    return this.#tcp instanceof ThreadedTcpRelay ? this.#tcp.worker : undefined;
   }
 
-  get tcp(): Pick<TcpRelay, 'connections' | 'serverConnections' | 'servfails' | 'counts'> {
-    return this.#tcp;
+  get tcp(): TcpFigures {
+    return this.#tcp?.figures ?? noTcpFigures();
   }
 
   /** Returns the number of received UDP packets by parse result (`ok` or a fault). */
@@ -126,7 +107,7 @@ export class EmbeddedDataPlane implements DataPlane {
 
   /** Returns the number of answers from which the detector did not learn because it was too busy. */
   unlearned(): number {
-    return this.#udp?.unlearned() ?? 0;
+    return (this.#udp?.unlearned() ?? 0) + this.tcp.unlearned;
   }
 
   /** Returns the number of SERVFAIL answers of the guard itself over UDP. Those over TCP are in {@link tcp}. */
@@ -139,16 +120,14 @@ export class EmbeddedDataPlane implements DataPlane {
   }
 
   faults(): number {
-    return (this.#udp?.faults() ?? 0) + this.#tcpFaults.count;
+    return (this.#udp?.faults() ?? 0) + this.tcp.faults;
   }
 
   async start(): Promise<void> {
-    const udp = await this.#startUdp();
-    this.#udp = udp;
-    const numbers = new FrontendNumbers();
-    const dependencies = { udp, tcp: this.#tcp, log: this.#context.log };
-    for (const address of this.#options.listen)
-      this.#listeners.push(await listenAt(address, numbers, dependencies));
+    const { udp, tcp } = await this.#startRelays();
+    const dependencies = { numbers: new FrontendNumbers(), udp, tcp, log: this.#context.log };
+    for (const [index, address] of this.#options.listen.entries())
+      this.#listeners.push(await listenAt(address, index, dependencies));
     this.#serverLog.note(udp.servers);
   }
 
@@ -157,6 +136,7 @@ export class EmbeddedDataPlane implements DataPlane {
 
   tick(nowMs: number): void {
     this.#udp?.tick(nowMs);
+    this.#tcp?.tick();
     for (const { udp } of this.#listeners) udp.refresh(nowMs);
     this.#serverLog.note(this.servers);
   }
@@ -179,80 +159,89 @@ export class EmbeddedDataPlane implements DataPlane {
   }
 
   async stop(): Promise<void> {
-    this.#tcpHealth.close();
-    this.#tcp.close();
     await Promise.all(this.#listeners.map(({ udp }) => udp.settled()));
-    await Promise.all([...this.#listeners.map(closeTcp), this.#udp?.close()]);
+    await Promise.all([this.#tcp?.close(), this.#udp?.close()]);
   }
 
-  /** Starts the UDP relay in the main thread or in threads: several if the platform lets them share a port. */
-  async #startUdp(): Promise<UdpRelay> {
-    const {
-      servers,
-      probeName,
-      timeoutMs = DEFAULT_TIMEOUT_MS,
-      guarded = true,
-      threads: wanted = 1,
-    } = this.#options;
-    const { responseRateLimit: limit } = this.#options;
+  /** Starts the relays in the main thread, or UDP in one or several threads and TCP in another one. */
+  async #startRelays(): Promise<{ udp: UdpRelay; tcp: TcpRelay }> {
+    const { servers, probeName, guarded = true, threads: wanted = 1 } = this.#options;
+    const { timeoutMs = DEFAULT_TIMEOUT_MS, responseRateLimit: limit } = this.#options;
+    const { tcpMaxQueries = DEFAULT_TCP_MAX_QUERIES, transfersAllow = [] } = this.#options;
     const isLimited = limit !== undefined && limit.perSecond > 0;
-    const responseRateLimit = isLimited ? limit : undefined;
-    const rateCounters = isLimited ? newRateCounters() : undefined;
-    const { detector, log } = this.#context;
+    const { log } = this.#context;
     const reason = cannotSharePort();
-    const threads = threadsFor(wanted, reason);
-    if (wanted !== 1 && reason !== undefined) log.info({ reason }, 'DNS is received in a single thread');
-    const responseTimes = this.#responseTimes;
-    const task = {
-      servers,
-      probeName,
-      responseRateLimit,
-      rateCounters,
-      responseTimes,
+    if (wanted !== 1 && reason !== undefined)
+      log.info({ reason }, 'DNS over UDP is received in a single thread');
+    const common = { servers, probeName, guarded };
+    const udpTask = {
+      ...common,
       timeoutMs,
-      guarded,
+      responseRateLimit: isLimited ? limit : undefined,
+      rateCounters: isLimited ? newRateCounters() : undefined,
+      responseTimes: this.#responseTimes,
+      // A single thread opens several sockets on a port, too. Each has its own receive buffer, so that together they
+      // hold a larger burst.
       sharesPorts: reason === undefined,
     };
-    if (wanted !== 1)
-      return ThreadedUdpRelay.start({ threads, task }, { detector, log, onFault: this.#logFault });
-    // If sockets can share a port, a single thread also opens several sockets per port. Each socket has its own
-    // receive buffer, so that together they hold a larger burst.
-    const udp = new LocalUdpRelay(task, {
-      policy: detector,
-      rateCounters,
-      responseTimes,
-      onAnswer: (answer, question, client) => detector.learnAnswer(answer, question, client, Date.now()),
-      onFault: this.#logFault,
-    });
-    await udp.opened();
-    return udp;
+    const tcpTask = { ...common, maxQueries: tcpMaxQueries, transfersAllow };
+    return wanted === 1
+      ? this.#startLocal(udpTask, tcpTask)
+      : this.#startThreads(threadsFor(wanted, reason), udpTask, tcpTask);
   }
 
-  /** Returns true if TCP connections to this server may stay open: it answers over TCP, or no DNS server does. */
-  #isInUse(server: DnsServer): boolean {
-    return this.#tcpHealth.answers(server) || this.#tcpHealth.answering === 0;
-  }
-
-  #decideOverTcp(question: Question, client: TcpClient): TcpDecision {
-    if (this.#options.guarded === false)
-      return { verdict: verdictOf('passed', 'none'), userZone: 0, isNameListed: false };
+  async #startLocal(
+    udpTask: ThreadedUdpRelayOptions['task'],
+    tcpTask: ThreadedTcpRelayOptions['task'],
+  ): Promise<{ udp: UdpRelay; tcp: TcpRelay }> {
     const { detector } = this.#context;
-    const nowMs = Date.now();
-    const verdict = isCookie(question)
-      ? detector.decideCookieOverTcp(question, client, nowMs)
-      : detector.decideOverTcp(question, client, nowMs);
-    return { verdict, userZone: detector.userZone, isNameListed: detector.isNameListed };
+    const onFault = this.#logFault;
+    const udp = new LocalUdpRelay(udpTask, {
+      policy: detector,
+      rateCounters: udpTask.rateCounters,
+      responseTimes: udpTask.responseTimes,
+      onAnswer: (answer, question, client) => detector.learnAnswer(answer, question, client, Date.now()),
+      onFault,
+    });
+    this.#udp = udp;
+    await udp.opened();
+    const tcp = new LocalTcpRelay(tcpTask, {
+      key: detector.key,
+      policy: detector.overTcp,
+      serversInOrder: () => udp.inOrder(),
+      isAnyUp: () => udp.servers.some(({ up }) => up),
+      // Its client address is not forged, because a TCP connection verifies it.
+      onAnswer: (head, question, client) => detector.learnAnswer(head, question, client, Date.now(), true),
+      unlearned: () => 0,
+      onFault,
+      onNotAccepted: this.#logNotAccepted,
+      scheduler: this.#options.scheduler ?? new Scheduler(),
+    });
+    this.#tcp = tcp;
+    return { udp, tcp };
   }
 
-  /** Learns from an answer over TCP. Its client address is not forged, because a TCP connection verifies it. */
-  #learnOverTcp(head: Uint8Array, question: Question, client: string): void {
-    this.#context.detector.learnAnswer(head, question, client, Date.now(), true);
+  async #startThreads(
+    threads: number,
+    udpTask: ThreadedUdpRelayOptions['task'],
+    tcpTask: ThreadedTcpRelayOptions['task'],
+  ): Promise<{ udp: UdpRelay; tcp: TcpRelay }> {
+    const { detector, log } = this.#context;
+    const dependencies = { detector, log, onFault: this.#logFault };
+    const udp = await ThreadedUdpRelay.start({ threads, task: udpTask }, dependencies);
+    this.#udp = udp;
+    const udpHealth = () => udp.servers.map(({ status }) => status);
+    const tcp = await ThreadedTcpRelay.start(
+      { index: threads, task: tcpTask, udpHealth },
+      { ...dependencies, onNotAccepted: this.#logNotAccepted },
+    );
+    this.#tcp = tcp;
+    return { udp, tcp };
   }
 
   readonly #logFault = (fault: string): void =>
     this.#context.log.warn({ fault }, 'packet dropped because of a bug in Floodgate; please report it');
-}
 
-const closeTcp = async ({ tcp }: Listener): Promise<void> => {
-  await new Promise((resolve) => tcp.close(resolve));
-};
+  readonly #logNotAccepted = (reason: string): void =>
+    this.#context.log.warn({ reason }, 'cannot accept a DNS over TCP connection');
+}

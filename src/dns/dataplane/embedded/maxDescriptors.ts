@@ -24,5 +24,5 @@ export function maxDescriptors({
   const sockets = SOCKETS + Math.ceil(timeoutMs / 1_000) + 1;
   const upstream = servers.length * threads * sockets + probes;
   const connections = MAX_CONNECTIONS + MAX_SERVER_CONNECTIONS;
-  return connections + listeners + upstream + threads * THREAD_DESCRIPTORS;
+  return connections + listeners + upstream + (threads + 1) * THREAD_DESCRIPTORS;
 }

@@ -3,14 +3,13 @@ import { Counter, type Registry } from 'prom-client';
 import { gaugesOf } from '../../../platform/metrics/index.ts';
 import { outcomeOf, reasonOf, type Verdict } from '../../detector/index.ts';
 import { readResultNames } from '../../protocol/index.ts';
-import type { TcpRelay } from './tcp/tcpRelay.ts';
+import type { TcpFigures } from './tcp/tcpRelay.ts';
 import type { ServerState } from './udp/udpRelay.ts';
 
 interface EmbeddedFigures {
   readonly servers: readonly ServerState[];
   readonly threads: readonly unknown[];
-  readonly tcpServers: number;
-  readonly tcp: Pick<TcpRelay, 'connections' | 'serverConnections' | 'servfails' | 'counts'>;
+  readonly tcp: TcpFigures;
   packets(): Readonly<Record<(typeof readResultNames)[number], number>>;
   limited(): number;
   servfails(): number;
@@ -98,7 +97,7 @@ export function registerEmbeddedMetrics(plane: EmbeddedFigures, registry: Regist
   gauge(
     'floodgate_dns_tcp_servers_up',
     'DNS servers that answer over TCP. Probed only if there are several servers.',
-    () => plane.tcpServers,
+    () => plane.tcp.serversUp,
   );
   gauge('floodgate_dns_tcp_connections', 'Open DNS over TCP connections.', () => plane.tcp.connections);
   gauge(
@@ -110,7 +109,6 @@ export function registerEmbeddedMetrics(plane: EmbeddedFigures, registry: Regist
 
 function registerTcpMetrics(plane: EmbeddedFigures, registry: Registry): void {
   const registers = [registry];
-  const { counts } = plane.tcp;
   new Counter({
     name: 'floodgate_dns_tcp_messages_total',
     help: 'TCP messages by parse result: ok, or the fault.',
@@ -119,7 +117,7 @@ function registerTcpMetrics(plane: EmbeddedFigures, registry: Registry): void {
     collect() {
       this.reset();
       for (const [number, result] of readResultNames.entries())
-        this.inc({ result }, counts.messages[number] ?? 0);
+        this.inc({ result }, plane.tcp.counts.messages[number] ?? 0);
     },
   });
   new Counter({
@@ -129,7 +127,7 @@ function registerTcpMetrics(plane: EmbeddedFigures, registry: Registry): void {
     registers,
     collect() {
       this.reset();
-      for (const [number, queries] of counts.queries.entries()) {
+      for (const [number, queries] of plane.tcp.counts.queries.entries()) {
         const verdict = number as Verdict; // an index of the verdict table
         if (queries > 0) this.inc({ outcome: outcomeOf(verdict), reason: reasonOf(verdict) }, queries);
       }
@@ -143,8 +141,9 @@ function registerTcpMetrics(plane: EmbeddedFigures, registry: Registry): void {
     collect() {
       this.reset();
       this.inc({ protocol: 'udp', outcome: 'refused' }, plane.packets().transfer);
-      this.inc({ protocol: 'tcp', outcome: 'refused' }, counts.transfers.refused);
-      this.inc({ protocol: 'tcp', outcome: 'allowed' }, counts.transfers.allowed);
+      const { refused, allowed } = plane.tcp.counts.transfers;
+      this.inc({ protocol: 'tcp', outcome: 'refused' }, refused);
+      this.inc({ protocol: 'tcp', outcome: 'allowed' }, allowed);
     },
   });
   new Counter({
@@ -153,7 +152,7 @@ function registerTcpMetrics(plane: EmbeddedFigures, registry: Registry): void {
     registers,
     collect() {
       this.reset();
-      this.inc(counts.accepted);
+      this.inc(plane.tcp.counts.accepted);
     },
   });
   new Counter({
@@ -163,7 +162,8 @@ function registerTcpMetrics(plane: EmbeddedFigures, registry: Registry): void {
     registers,
     collect() {
       this.reset();
-      for (const [reason, connections] of Object.entries(counts.closed)) this.inc({ reason }, connections);
+      for (const [reason, connections] of Object.entries(plane.tcp.counts.closed))
+        this.inc({ reason }, connections);
     },
   });
 }

@@ -1,3 +1,3 @@
-/** Threads that receive UDP queries: determines their number, and starts them before their configuration is known. */
+/** Threads that serve DNS: determines their number, and starts them before their configuration is known. */
 export { cannotSharePort, threadsFor } from './sharePort.ts';
 export { acquireThread, prestartThreads } from './threads.ts';

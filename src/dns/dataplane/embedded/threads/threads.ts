@@ -1,10 +1,10 @@
 import { Worker } from 'node:worker_threads';
 import { cannotSharePort, threadsFor } from './sharePort.ts';
 
-/** URL of `udpThread`, the program of a receiver thread: in the folder `udp`, or next to this file in a bundle. */
+/** URL of `dnsThread`, the program of a thread: in the folder `dnsThread`, or next to this file in a bundle. */
 const PROGRAM = new URL(
   import.meta.url.replace(/(threads\/threads|[^/]+)(?=\.[jt]s$)/, (file) =>
-    file === 'threads/threads' ? 'udp/udpThread' : 'udpThread',
+    file === 'threads/threads' ? 'dnsThread/dnsThread' : 'dnsThread',
   ),
 );
 
@@ -12,13 +12,13 @@ const PROGRAM = new URL(
 const ahead: Worker[] = [];
 
 /**
- * Starts the configured number of receiver threads in advance. Each promise resolves when a thread has loaded its code
- * or has exited.
+ * Starts the configured number of threads for UDP, and one for TCP, in advance. Each promise resolves when a thread has
+ * loaded its code or has exited.
  */
 export function prestartThreads(threads: number): readonly Promise<unknown>[] {
   if (threads === 1) return [];
   const count = threadsFor(threads, cannotSharePort());
-  for (let index = 0; index < count; index++) ahead.push(newThread(index));
+  for (let index = 0; index <= count; index++) ahead.push(newThread(index));
   return ahead.map((worker) => {
     // The error is ignored: acquireThread() replaces a failed thread, and its caller handles errors of the new
     // thread.

@@ -150,6 +150,7 @@ export class LocalUdpRelay implements UdpRelay {
     return this.#backends.all;
   }
 
+  /** Returns the DNS servers in the order in which to try them: those with the best health over UDP come first. */
   inOrder(): DnsServer[] {
     return this.#backends.inOrder();
   }

@@ -1,6 +1,5 @@
 import type { ServerAddress } from '../../../../platform/addresses/index.ts';
 import type { SampleBatch } from '../../../detector/index.ts';
-import type { DnsServer } from '../../index.ts';
 import type { Backend } from '../servers/backend.ts';
 
 export type ServerState = Pick<
@@ -17,8 +16,6 @@ export interface UdpRelay {
   listen(frontend: number, address: ServerAddress): Promise<void>;
   unlisten(frontend: number): Promise<void>;
   readonly servers: readonly ServerState[];
-  /** Returns the DNS servers in the order in which to try them: those with the best health over UDP come first. */
-  inOrder(): DnsServer[];
   /** Returns the number of received packets, indexed by parse result. */
   packets(): readonly number[];
   /** Returns the number of answers from which the detector did not learn because it was too busy. */

@@ -4,13 +4,13 @@ import { expect, it, vi } from 'vitest';
 import { Scheduler } from '../../../../platform/scheduler/index.ts';
 import { verdictOf } from '../../../detector/index.ts';
 import { PacketFaults } from '../../index.ts';
-import { TcpRelay } from './tcpRelay.ts';
+import { TcpConnections } from './tcpConnections.ts';
 
 // Replaces only the decision, because it takes 500 busy connections of one client until one is rejected.
 vi.mock('./tcpAdmission.ts', () => ({ admit: () => ({ admitted: false }) }));
 
 it('resets and counts a connection that is not admitted', async () => {
-  const relay = new TcpRelay({
+  const relay = new TcpConnections({
     servers: () => [],
     isInUse: () => false,
     isAnyInUse: () => false,

@@ -1,31 +1,31 @@
 /**
- * Messages between the main thread and the threads that receive UDP queries: listen addresses, learned answers,
- * counters. Packets are not passed between threads.
+ * Messages between the main thread and the DNS threads: listen addresses, learned answers, counters. Packets are not
+ * passed between threads.
  */
 
 import type { ServerAddress } from '../../../../platform/addresses/index.ts';
 import type { BackgroundFailure } from '../../../../platform/background/index.ts';
 import type { SampleBatch, SharedState } from '../../../detector/index.ts';
 import type { HashKey } from '../../../protocol/index.ts';
-import type { DnsServer } from '../../index.ts';
-import type { ResponseRateLimitOptions } from '../responseRateLimit.ts';
-import type { ServerState } from './udpRelay.ts';
+import type { HealthStatus } from '../servers/serverHealth.ts';
+import type { LocalTcpRelayOptions } from '../tcp/localTcpRelay.ts';
+import type { TcpFigures } from '../tcp/tcpRelay.ts';
+import type { LocalUdpRelayOptions } from '../udp/localUdpRelay.ts';
+import type { ServerState } from '../udp/udpRelay.ts';
 
-export interface ThreadTask {
-  readonly key: HashKey;
-  readonly sharedState: SharedState;
-  readonly servers: readonly DnsServer[];
-  readonly probeName?: string | undefined;
-  readonly responseRateLimit?: ResponseRateLimitOptions | undefined;
+export interface UdpTask extends LocalUdpRelayOptions {
+  readonly kind: 'udp';
   readonly rateCounters?: SharedArrayBuffer | undefined;
   readonly responseTimes: SharedArrayBuffer;
-  /** Whether several sockets listen on each port, in this thread and possibly in other threads. */
-  readonly sharesPorts: boolean;
-  readonly timeoutMs: number;
-  readonly guarded: boolean;
 }
 
-/** Counters of a receiver thread since its start. */
+export interface TcpTask extends LocalTcpRelayOptions {
+  readonly kind: 'tcp';
+}
+
+export type ThreadTask = (UdpTask | TcpTask) & { readonly key: HashKey; readonly sharedState: SharedState };
+
+/** Counters of a UDP thread since its start. */
 export interface ThreadCounts {
   readonly packets: readonly number[];
   readonly servers: readonly ServerState[];
@@ -40,6 +40,8 @@ export type ToThread =
   | { readonly kind: 'listen'; readonly frontend: number; readonly address: ServerAddress }
   | { readonly kind: 'leave'; readonly frontend: number }
   | { readonly kind: 'heard' }
+  /** Health of the DNS servers over UDP. For the TCP thread. */
+  | { readonly kind: 'udpHealth'; readonly statuses: readonly HealthStatus[] }
   | { readonly kind: 'stop' };
 
 export type FromThread =
@@ -51,6 +53,7 @@ export type FromThread =
   | {
       readonly kind: 'listening';
       readonly frontend: number;
+      readonly port: number;
       readonly fault?: { readonly message: string; readonly code: string | undefined };
     }
   | { readonly kind: 'left'; readonly frontend: number }
@@ -63,4 +66,7 @@ export type FromThread =
   | { readonly kind: 'fault'; readonly fault: string }
   /** A background task of the thread failed. */
   | ({ readonly kind: 'failure' } & BackgroundFailure)
-  | { readonly kind: 'counts'; readonly counts: ThreadCounts };
+  /** A connection over TCP was not accepted. */
+  | { readonly kind: 'notAccepted'; readonly reason: string }
+  | { readonly kind: 'counts'; readonly counts: ThreadCounts }
+  | { readonly kind: 'tcpFigures'; readonly figures: TcpFigures };
