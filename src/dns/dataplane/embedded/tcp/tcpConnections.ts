@@ -7,6 +7,7 @@ import { type HashKey, Question, readAnswer } from '../../../protocol/index.ts';
 import { type DnsServer, type PacketFaults, PendingUserQueries } from '../../index.ts';
 import { LocalResponse } from '../localResponses.ts';
 import { ServfailLimit } from '../servfailLimit.ts';
+import { ClientPace } from './clientPace.ts';
 import { ConnectionTable } from './connectionTable.ts';
 import { ServerSlots } from './serverSlots.ts';
 import { admit } from './tcpAdmission.ts';
@@ -61,6 +62,7 @@ export class TcpConnections {
   readonly #transfers = new Set<TcpConnection>();
   readonly #users = new Map<TcpConnection, PendingUserQueries>();
   readonly #sweeps: NodeJS.Timeout;
+  readonly #pace: ClientPace;
   readonly #shared: TcpShared;
   readonly #question = new Question();
   #clockMs = 0;
@@ -68,6 +70,7 @@ export class TcpConnections {
 
   constructor(options: TcpConnectionsOptions) {
     this.#options = options;
+    this.#pace = new ClientPace(options.scheduler);
     this.#shared = this.#makeShared();
     this.#sweeps = setInterval(() => this.#sweep(), SWEEP_MS);
     this.#sweeps.unref();
@@ -123,12 +126,13 @@ export class TcpConnections {
 
   #sweep(): void {
     this.#clockMs += SWEEP_MS;
+    this.#pace.sweep();
     for (const connection of [...this.#table.all()]) connection.enforceTimeouts();
   }
 
   #makeShared(): TcpShared {
     const relay = this;
-    const { servers, isInUse, isAnyInUse, faults, key, maxQueries, scheduler } = this.#options;
+    const { servers, isInUse, isAnyInUse, faults, key, maxQueries } = this.#options;
     return {
       get clockMs() {
         return relay.#clockMs;
@@ -143,7 +147,7 @@ export class TcpConnections {
       maySendServfail: (answers) => this.#servfails.take(Date.now(), answers),
       onNoAnswer: (connection) => this.#users.get(connection)?.expire(this.#clockMs),
       onAnswer: (head, connection) => this.#answered(head, connection),
-      inTurn: (client, work) => scheduler.run({ address: client }, work),
+      inTurn: (client, work) => this.#pace.run(client, work),
       refusal: (question, connection) => this.#refusal(question, connection),
       beginTransfer: (connection) => this.#beginTransfer(connection),
       note: (connection, isBusy) => this.#table.touch(connection, isBusy),
