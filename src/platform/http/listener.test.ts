@@ -3,6 +3,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { anyReaders } from '../../../test/support/anyReaders.ts';
+import { clientAddressReader } from '../addresses/index.ts';
 import { createListener } from './listener.ts';
 
 const REQUEST_TIMEOUT_MS = 500;
@@ -68,4 +69,22 @@ it('a request that arrives while the server stops is answered as usual, and its 
   expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   expect(answer.toLowerCase()).toContain('\r\nconnection: close\r\n');
   expect(answer).toContain('{"result":1}');
+});
+
+it('a client cannot hide the X-Forwarded-For of a proxy behind thousands of headers', async () => {
+  const listener = createListener({}, { logger: pino({ level: 'silent' }), readers: anyReaders() });
+  const addressOf = clientAddressReader(['127.0.0.1']);
+  listener.get('/', (request, reply) => reply.send(addressOf(request.raw)));
+  await listener.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = listener.server.address() as AddressInfo; // it listens on TCP
+  const socket = connect(port, '127.0.0.1');
+  let answer = '';
+  socket.on('data', (chunk) => {
+    answer += chunk;
+  });
+  const many = 'a:\r\n'.repeat(5000);
+  socket.write(`GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n${many}x-forwarded-for: 192.0.2.1\r\n\r\n`);
+  await once(socket, 'close');
+  await listener.close();
+  expect(answer).toMatch(/\r\n\r\n192\.0\.2\.1$/);
 });

@@ -92,6 +92,9 @@ export function createListener(
   });
   // If headersTimeout (default: 60 s) exceeds requestTimeout, node applies headersTimeout to the whole request.
   listener.server.headersTimeout = requestTimeoutMs;
+  // Node would silently drop all headers after the first 2,000, for example the X-Forwarded-For of a proxy. Node's
+  // maximum of 16 KiB for all headers bounds their number.
+  listener.server.maxHeadersCount = 0;
   readers.watch(listener.server);
   connections?.watch(listener.server);
   // Callback style: awaiting a promise here costs a quarter of the time of a small response.
