@@ -98,6 +98,7 @@ export {
 } from './storeErrors.ts';
 export { targetOf } from './target.ts';
 export {
+  boundedTimestamp,
   formatTimestamp,
   type Micros,
   parseMoment,

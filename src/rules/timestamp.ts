@@ -23,10 +23,17 @@ export function parseTimestamp(text: string): Micros {
 export function parseMoment(text: string): string | undefined {
   const match = timestamp.exec(text);
   const millis = Date.parse(text.toUpperCase());
-  if (!match || Number.isNaN(millis)) return undefined;
+  if (!match || Number.isNaN(millis) || !isCalendarDate(text.slice(0, 'YYYY-MM-DD'.length))) return undefined;
   const micros = Number((match[1] ?? '').padEnd(6, '0').slice(3, 6));
-  return formatTimestamp(Math.min(Math.max(0, millis * 1000 + micros), Number.MAX_SAFE_INTEGER));
+  return boundedTimestamp(millis * 1000 + micros);
 }
+
+/** Formats a time as `formatTimestamp`. Earlier and later times become 1970 and the last time that a number holds. */
+export const boundedTimestamp = (moment: Micros): string =>
+  formatTimestamp(Math.min(Math.max(0, moment), Number.MAX_SAFE_INTEGER));
+
+/** `Date.parse` alone would accept 30 February as 2 March. `date`: YYYY-MM-DD with a valid month and day. */
+const isCalendarDate = (date: string): boolean => new Date(date).toISOString().startsWith(date);
 
 /** Returns the wall-clock time. It may jump back, so stores do not rely on it alone for increasing times. */
 export function wallClock(): Micros {

@@ -141,10 +141,11 @@ describe('a rule created through the API', () => {
       return [status, answer.errors.map(({ message }) => message).join()];
     };
     const analytics = `/${json.result.id}/analytics`;
-    expect(await errors(`${analytics}?since=yesterday`)).toEqual([
-      400,
-      expect.stringContaining('since must be an RFC 3339 date'),
-    ]);
+    for (const since of ['yesterday', '2026-11-20T10:00:00', '2026-02-30T10:00:00Z'])
+      expect(await errors(`${analytics}?since=${since}`)).toEqual([
+        400,
+        expect.stringContaining('since must be an RFC 3339 date'),
+      ]);
     expect(await errors(`${analytics}?page=1`)).toEqual([
       400,
       expect.stringContaining('page is not a parameter'),

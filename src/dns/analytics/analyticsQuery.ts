@@ -1,3 +1,4 @@
+import { parseMoment } from '../../rules/index.ts';
 import { RETENTION_MINUTES } from './queryStatsStore.ts';
 
 const MINUTE_MS = 60_000;
@@ -49,13 +50,12 @@ export function readAnalyticsQuery(query: Readonly<Record<string, unknown>>, now
 
 function moment(name: string, value: unknown, fallbackMs: number): number {
   if (value === undefined) return fallbackMs;
-  const ms = typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T/.test(value) ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(ms))
-    throw new InvalidAnalyticsQuery(
-      name,
-      `${name} must be an RFC 3339 date and time, for example 2026-11-21T10:00:00Z`,
-    );
-  return ms;
+  const parsed = typeof value === 'string' ? parseMoment(value) : undefined;
+  if (parsed !== undefined) return Date.parse(parsed);
+  throw new InvalidAnalyticsQuery(
+    name,
+    `${name} must be an RFC 3339 date and time, for example 2026-11-21T10:00:00Z`,
+  );
 }
 
 function text(name: string, value: unknown): string | undefined {
