@@ -1,4 +1,6 @@
 /** Converts `dns` options to options of the guard and its data planes. Throws ConfigError if they contradict. */
+import { isIPv4 } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { type Config, ConfigError } from '../../config/index.ts';
 import type { GuardOptions } from '../../dns/controller/index.ts';
@@ -6,7 +8,13 @@ import type { DnsdistOptions } from '../../dns/dataplane/dnsdist/index.ts';
 import { type EmbeddedOptions, maxDescriptors } from '../../dns/dataplane/embedded/index.ts';
 import type { DnsServer } from '../../dns/dataplane/index.ts';
 import { nameToWire } from '../../dns/protocol/index.ts';
-import { BadNetworkError, type Network, parseNetwork } from '../../platform/addresses/index.ts';
+import {
+  BadNetworkError,
+  type Network,
+  parseNetwork,
+  plainAddress,
+  type ServerAddress,
+} from '../../platform/addresses/index.ts';
 import { addressOf } from '../listen/address.ts';
 import { zoneSourcesOf } from './zoneSources.ts';
 
@@ -28,9 +36,16 @@ export function embeddedOptionsOf({ dns }: Config): EmbeddedOptions {
     throw new ConfigError(
       'dns.servers is empty: set the addresses of the upstream DNS servers, like 192.0.2.1:53',
     );
+  const listen = dns.listen.map((text) => addressOf(text, 'dns.listen'));
+  const servers = serversOf(dns);
+  const itself = servers.findIndex((server) => listen.some((address) => reaches(server, address)));
+  if (itself !== -1)
+    throw new ConfigError(
+      `dns.servers contains ${JSON.stringify(dns.servers[itself])}, where the guard itself listens (dns.listen: ${dns.listen.join(', ')}); use another address or port for the server or the guard`,
+    );
   return {
-    listen: dns.listen.map((text) => addressOf(text, 'dns.listen')),
-    servers: serversOf(dns),
+    listen,
+    servers,
     probeName: probeNameOf(dns),
     responseRateLimit: dns.responseRateLimit,
     timeoutMs: dns.timeoutMs,
@@ -38,6 +53,27 @@ export function embeddedOptionsOf({ dns }: Config): EmbeddedOptions {
     tcpMaxQueries: dns.tcpMaxQueries,
     transfersAllow: dns.transfers.allow.map(networkOf),
   };
+}
+
+/** Whether queries to a server would arrive at an address on which the guard listens, and so would loop forever. */
+function reaches(server: ServerAddress, { host, port }: ServerAddress): boolean {
+  if (server.port !== port) return false;
+  const target = parseNetwork(server.host).address;
+  const own = parseNetwork(host).address;
+  if (target === own) return true;
+  if (own !== ANY_IPV4 && own !== ANY_IPV6) return false;
+  // A socket on :: receives IPv4 as well.
+  return isLocal(target) && (own === ANY_IPV6 || isIPv4(target));
+}
+
+const ANY_IPV4 = '0.0.0.0';
+const ANY_IPV6 = parseNetwork('::').address;
+const IPV6_LOOPBACK = parseNetwork('::1').address;
+
+function isLocal(address: string): boolean {
+  if ([ANY_IPV4, ANY_IPV6, IPV6_LOOPBACK].includes(address) || address.startsWith('127.')) return true;
+  const interfaces = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return interfaces.some((one) => parseNetwork(plainAddress(one.address)).address === address);
 }
 
 /** Returns the number of descriptors that the guard may open. A guard with dnsdist needs only a few. */

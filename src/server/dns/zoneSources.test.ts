@@ -57,3 +57,10 @@ it.each([
   expect(reported).toMatch(wanted);
   expect(reported).not.toContain(SECRET.slice(0, 10));
 });
+
+it('zoneSourcesOf rejects two sources for one zone, in any spelling', () => {
+  for (const again of ['b.test=other', 'B.Test.=axfr:192.0.2.1:53', '\\098.test=zone'])
+    expect(() => sourcesOf({ zones: ['b.test=zone', 'a.b.test=zone', again] })).toThrow(
+      'dns.zones contains the zone b.test twice; allowed: one source for each zone',
+    );
+});

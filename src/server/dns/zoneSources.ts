@@ -1,7 +1,7 @@
 /** Parses the zones that are seeded at the start, and the TSIG keys of their transfers. Throws ConfigError. */
 import { readFileSync } from 'node:fs';
 import { type Config, ConfigError } from '../../config/index.ts';
-import { nameToWire } from '../../dns/protocol/index.ts';
+import { nameToText, nameToWire } from '../../dns/protocol/index.ts';
 import {
   parseTsigKey,
   parseTsigKeys,
@@ -26,7 +26,15 @@ export function zoneSourcesOf({ zones, tsigKeys, tsigKeyFiles }: Config['dns']):
   for (const text of tsigKeys) add('dns.tsigKeys', () => [parseTsigKey(text)]);
   for (const file of tsigKeyFiles)
     add(`dns.tsigKeyFiles: ${file}`, () => parseTsigKeys(readFileSync(file, 'utf8')));
-  return zones.map((text) => zoneOf(text, keys));
+  const names = new Set<string>();
+  return zones.map((text) => {
+    const source = zoneOf(text, keys);
+    const name = nameToText(nameToWire(source.name)); // the same text for all spellings of a name
+    if (names.has(name))
+      throw new ConfigError(`dns.zones contains the zone ${name} twice; allowed: one source for each zone`);
+    names.add(name);
+    return source;
+  });
 }
 
 function zoneOf(text: string, keys: ReadonlyMap<string, TsigKey>): ZoneSource {

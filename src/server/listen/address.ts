@@ -1,9 +1,10 @@
+import { isIP } from 'node:net';
 import { ConfigError } from '../../config/index.ts';
 import type { ServerAddress } from '../../platform/addresses/index.ts';
 
 /**
- * Parses HOST:PORT, whose form the schema has checked. Throws ConfigError for a port above 65535, and for port 0 in
- * any option but dns.listen.
+ * Parses ADDRESS:PORT, whose form the schema has checked. Throws ConfigError for an invalid address, a port above
+ * 65535, and port 0 in any option but dns.listen.
  */
 export function addressOf(text: string, option: string): ServerAddress {
   const colon = text.lastIndexOf(':');
@@ -12,5 +13,8 @@ export function addressOf(text: string, option: string): ServerAddress {
     throw new ConfigError(`${option} is ${JSON.stringify(text)}; a port is at most 65535`);
   if (port === 0 && option !== 'dns.listen')
     throw new ConfigError(`${option} is ${JSON.stringify(text)}; port 0 is not a valid destination`);
-  return { host: text.slice(0, colon).replace(/^\[|\]$/g, ''), port };
+  const host = text.slice(0, colon).replace(/^\[|\]$/g, '');
+  if (isIP(host) === 0)
+    throw new ConfigError(`${option} is ${JSON.stringify(text)}; ${host} is not an IP address`);
+  return { host, port };
 }
