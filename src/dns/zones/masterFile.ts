@@ -67,9 +67,33 @@ interface Entry {
 }
 
 const DEFAULT_TTL_SECONDS = 3600;
-/** Record types by name, including types that `typeNumber` does not know. The parser must not take them for a TTL. */
-const TYPE_WORD =
-  /^(TYPE\d+|RRSIG|NSEC3?|NSEC3PARAM|CDS|CDNSKEY|SPF|HINFO|LOC|SSHFP|URI|OPENPGPKEY|SMIMEA|RP|AFSDB|EUI48|EUI64|CERT|ZONEMD|CSYNC|DHCID|KX|HIP)$/;
+/**
+ * Record types by name, including types that `typeNumber` does not know. The parser must not take them for a TTL. These
+ * are the IANA types that a zone file can contain, and ALIAS and LUA of PowerDNS. Other words are errors: after a line
+ * that was indented by mistake, the owner would be taken for a type, and its name would be unknown.
+ */
+const TYPE_WORD = new RegExp(
+  `^(TYPE\\d+|${[
+    ...['MD', 'MF', 'MB', 'MG', 'MR', 'WKS', 'HINFO', 'MINFO', 'RP', 'AFSDB', 'X25', 'ISDN', 'RT', 'NSAP'],
+    ...['NSAP-PTR', 'SIG', 'KEY', 'PX', 'GPOS', 'LOC', 'NXT', 'EID', 'NIMLOC', 'ATMA', 'KX', 'CERT', 'A6'],
+    ...['SINK', 'APL', 'SSHFP', 'IPSECKEY', 'RRSIG', 'NSEC', 'DHCID', 'NSEC3', 'NSEC3PARAM', 'SMIMEA', 'HIP'],
+    ...[
+      'NINFO',
+      'RKEY',
+      'TALINK',
+      'CDS',
+      'CDNSKEY',
+      'OPENPGPKEY',
+      'CSYNC',
+      'ZONEMD',
+      'DSYNC',
+      'HHIT',
+      'BRID',
+    ],
+    ...['SPF', 'NID', 'L32', 'L64', 'LP', 'EUI48', 'EUI64', 'URI', 'AVC', 'DOA', 'AMTRELAY', 'RESINFO'],
+    ...['WALLET', 'CLA', 'IPN', 'TA', 'DLV', 'ALIAS', 'LUA'],
+  ].join('|')})$`,
+);
 const TTL_WORD = /^\d+([smhdw]\d*)*$/i;
 /** Maximum TTL (RFC 2181, 8). */
 const MAX_TTL_SECONDS = 2 ** 31 - 1;
@@ -204,7 +228,7 @@ function dataOf(entry: Entry, defaultTtl: number): Omit<MasterRecord, 'owner' | 
   let seconds = defaultTtl;
   for (let at = entry.startsBlank ? 0 : 1; at < entry.words.length; at++) {
     const word = (entry.words[at] ?? '').toUpperCase();
-    if (word === 'IN') continue;
+    if (word === 'IN' || word === 'CLASS1') continue;
     if (typeNumber(word) !== undefined || TYPE_WORD.test(word)) {
       return { type: word, ttlSeconds: seconds, data: entry.words.slice(at + 1), line: entry.line };
     }

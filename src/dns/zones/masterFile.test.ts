@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { nameToText } from '../protocol/index.ts';
+import { readMasterFile } from './masterFile.ts';
+
+const recordsOf = (text: string): string[] =>
+  [...readMasterFile(text, 'example.test')].map(({ owner, type }) => `${nameToText(owner)} ${type}`);
+
+it.each([
+  'APL 1:192.0.2.0/24',
+  'IPSECKEY 10 1 2 192.0.2.38 AQNRU3mG7TVTO2BkR47usntb102uFJtugbo6BSGvgqt4AQ==',
+  'KEY 256 3 5 AQNRU3mG',
+  'NSAP-PTR a.',
+  'L64 10 2001:0db8:1140:1000',
+  'AMTRELAY 10 0 1 203.0.113.15',
+  'WALLET "ETH" "0x00"',
+  'ALIAS a.example.net.',
+  'LUA A "ifportup(443, {})"',
+  'TYPE65280 \\# 0',
+])('a zone file may contain the record %s', (record) => {
+  const type = record.split(' ', 1)[0];
+  expect(recordsOf(`x ${record}\ny 60 CLASS1 ${record}\nz A 192.0.2.1\n`)).toEqual([
+    `x.example.test ${type}`,
+    `y.example.test ${type}`,
+    'z.example.test A',
+  ]);
+});
+
+it('an owner that is indented by mistake is an error, not a type', () => {
+  expect(() => recordsOf('x A 192.0.2.1\n  www A 192.0.2.2\n')).toThrow(
+    'zone file, line 2: "WWW" is not a TTL, class or record type',
+  );
+});
