@@ -12,6 +12,7 @@ import {
   optionsOf,
 } from '../config/index.ts';
 import { addConfigHelp, USUAL } from './configHelp.ts';
+import { strictText } from './readTextFile.ts';
 import { readSecretFile } from './secretFile.ts';
 
 const DEFAULT_FILE = 'floodgate.yaml';
@@ -99,7 +100,7 @@ function readFile(named: string | undefined): { name: string; text: string } | u
   const name = named ?? DEFAULT_FILE;
   if (named === undefined && !existsSync(name)) return undefined;
   try {
-    return { name, text: readFileSync(name, 'utf8') };
+    return { name, text: strictText(readFileSync(name)) };
   } catch (error) {
     throw new ConfigError(
       `the configuration file ${name} cannot be read: ${error instanceof Error ? error.message : error}`,

@@ -97,8 +97,16 @@ describe('the configuration', () => {
       ['FLOODGATE_CONSOLE_ENABLED', 'yes', 'true, false'],
     ],
     ['an empty data folder', { flags: { dataDir: '' } }, ['--data-dir', 'not empty']],
-    ['an unknown option in the file', { file: 'prot: 1' }, ['prot', FILE, 'unknown option', 'port']],
-    ['an unknown option in a group', { file: 'log:\n  levle: info' }, ['log.levle', 'log.level']],
+    [
+      'an unknown option in the file',
+      { file: 'prot: 1' },
+      ['prot', FILE, 'unknown option; the most similar option is port;', 'allowed: host, port, ', ', dns'],
+    ],
+    [
+      'an unknown option in a group',
+      { file: 'log:\n  levle: info' },
+      ['log.levle', 'is log.level; allowed: log.level'],
+    ],
     [
       'thresholds of single zones, which zone policies replace',
       { file: 'dns:\n  thresholds:\n    zones: [example.com=rate:500]' },

@@ -3,6 +3,7 @@ import { Value } from 'typebox/value';
 import { parse as parseYaml } from 'yaml';
 import { allowed } from './allowed.ts';
 import { ConfigError } from './configError.ts';
+import { mostSimilar } from './mostSimilar.ts';
 import { type Option, optionsOf } from './option.ts';
 import { type Config, ConfigSchema } from './schema.ts';
 import { isSetByKubernetes } from './unknownVariables.ts';
@@ -132,8 +133,12 @@ function mergeMembers(gathered: Gathered, content: Tree, { prefix, fileName }: M
       if (!isTree(value)) throw new ConfigError(`${path} in ${fileName}: expected options by name below it`);
       mergeMembers(gathered, value, { prefix: `${path}.`, fileName });
     } else {
-      const siblings = OPTIONS.filter((known) => known.path.startsWith(prefix)).map((known) => known.path);
-      throw new ConfigError(`${path} in ${fileName}: unknown option; allowed: ${siblings.join(', ')}`);
+      const paths = OPTIONS.map((known) => known.path);
+      const below = paths.filter((known) => known.startsWith(prefix));
+      const members = new Set(below.map((known) => prefix + known.slice(prefix.length).split('.', 1)[0]));
+      throw new ConfigError(
+        `${path} in ${fileName}: unknown option; the most similar option is ${mostSimilar(path, paths)}; allowed: ${[...members].join(', ')}`,
+      );
     }
   }
 }

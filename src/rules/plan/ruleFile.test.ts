@@ -52,6 +52,14 @@ it.each([
   ['rules: []\nzones: [{}, a]', 2, 'f:2: zone is missing; it must be'],
   ['rules: []\nzones:\n  - zone: a\n    rate: 0', 1, 'f:3: rate must be an integer from 1 to 400000 or null'],
   ['rules: []\nzones:\n  - zone: a.b\n  - zone: A.b.', 1, 'f:4: the zone a.b already has a policy at f:3'],
+  [
+    stringify({
+      rules: Array.from({ length: 1001 }, (_, i) => ({ ...rule, scope: 'region', name: `${i}` })),
+      zones: Array.from({ length: 1001 }, (_, i) => ({ zone: `${i}` })),
+    }),
+    2,
+    'f:2: rules has 1001 entries; allowed: at most 1000',
+  ],
   ['rules: [*none]', 1, 'none'],
   ['- a', 1, 'expected "rules:"'],
 ])('readRuleFile rejects %j with all faults', (text, count, message) => {

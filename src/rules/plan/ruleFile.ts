@@ -3,6 +3,8 @@ import {
   checkNewZonePolicy,
   InvalidRule,
   isAccountId,
+  MAX_RULES_PER_ACCOUNT,
+  MAX_ZONE_POLICIES,
   type NewRule,
   type Rule,
   ruleFormat,
@@ -51,12 +53,13 @@ export function readRuleFile(text: string, fileName: string, format = ruleFormat
 
   const source = { document, at, faults };
   const rules = readList(root.get('rules', true), source, {
-    ...{ name: 'rules', root, check: (item) => format.checkNewRule(item) },
+    ...{ name: 'rules', maxItems: MAX_RULES_PER_ACCOUNT, root },
+    check: (item) => format.checkNewRule(item),
     ...{ identityOf: targetOf, repeated: sameTarget },
   });
   const zones = root.has('zones')
     ? readList(root.get('zones', true), source, {
-        ...{ name: 'zones', root, check: checkNewZonePolicy },
+        ...{ name: 'zones', maxItems: MAX_ZONE_POLICIES, root, check: checkNewZonePolicy },
         identityOf: ({ zone }) => zone,
         repeated: ({ zone }, earlier) => `the zone ${zone} already has a policy at ${earlier}; remove one`,
       })
@@ -81,6 +84,8 @@ interface Source {
 
 interface ListOf<Item> {
   readonly name: string;
+  /** Maximum of an account. A longer list could not be applied as a whole. */
+  readonly maxItems: number;
   /** Node whose line is reported if the list is missing. */
   readonly root: unknown;
   /** Returns the item that a value defines. Throws `InvalidRule`. */
@@ -92,6 +97,8 @@ interface ListOf<Item> {
 
 function readList<Item>(list: unknown, { document, at, faults }: Source, of: ListOf<Item>): Item[] {
   if (!isSeq(list)) throw new RuleFileError([...faults, `${at(list ?? of.root)}: ${of.name} must be a list`]);
+  if (list.items.length > of.maxItems)
+    faults.push(`${at(list)}: ${of.name} has ${list.items.length} entries; allowed: at most ${of.maxItems}`);
   const linesOf = new Map<string, string>();
   return list.items.flatMap((node): Item[] => {
     try {

@@ -1,18 +1,13 @@
-import { createReadStream, readFileSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { AttackDetector, ZoneSeed } from '../../../dns/detector/index.ts';
 import { datagramsOf, PcapError, type ReplayResult, replay } from '../../../dns/replay/index.ts';
 import { ZoneFile } from '../../../dns/zones/index.ts';
-import {
-  MAX_ZONE_POLICIES,
-  profileSensitivities,
-  type Rule,
-  sensitivities,
-  type ZonePolicy,
-} from '../../../rules/index.ts';
+import { profileSensitivities, type Rule, sensitivities, type ZonePolicy } from '../../../rules/index.ts';
 import { readRuleFile } from '../../../rules/plan/index.ts';
 import { OperatorError } from '../../operatorError.ts';
 import { print } from '../../output/print.ts';
+import { readTextFile } from '../../readTextFile.ts';
 
 interface ReplayOptions {
   readonly profileSensitivity: Rule['profile_sensitivity'];
@@ -74,26 +69,12 @@ async function replayFile(file: string, options: ReplayOptions): Promise<ReplayR
 
 /** Returns the zone policies of a rules file. Throws OperatorError if it cannot be read or has no list of them. */
 function policiesOf(file: string): ZonePolicy[] {
-  const { zones } = readRuleFile(readText(file), file);
+  const { zones } = readRuleFile(readTextFile(file, '--zones'), file);
   if (zones === undefined)
     throw new OperatorError(
       `${file}: zones is missing: --zones needs a rules file with a list "zones" of zone policies`,
     );
-  if (zones.length > MAX_ZONE_POLICIES)
-    throw new OperatorError(
-      `${file}: zones has ${zones.length} policies; allowed: at most ${MAX_ZONE_POLICIES}`,
-    );
   return zones.map((settings) => ({ ...UNUSED, ...settings }));
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new OperatorError(
-      `--zones: ${file} cannot be read: ${error instanceof Error ? error.message : error}`,
-    );
-  }
 }
 
 async function detectorAt(

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import { ApiFailure, type RulesClient } from '../../../rules/client/index.ts';
@@ -21,6 +20,7 @@ import {
 import { EXIT_CODES } from '../../exitCodes.ts';
 import { OperatorError } from '../../operatorError.ts';
 import { print } from '../../output/print.ts';
+import { readTextFile } from '../../readTextFile.ts';
 import { addConnectionFlags, connect } from './rulesConnection.ts';
 import { printable } from './rulesTable.ts';
 
@@ -132,17 +132,9 @@ interface PlanSource {
 
 async function planOf(command: Command, { file, format, signal }: PlanSource) {
   const fileName = file === '-' ? 'standard input' : file;
-  const { account: fileAccount, ...wanted } = readRuleFile(readText(file), fileName, format);
+  const { account: fileAccount, ...wanted } = readRuleFile(readTextFile(file), fileName, format);
   const { client } = await connect(command, { fileAccount, format, ...(signal && { signal }) });
   return { client, wanted, plan: await planFor(client, wanted) };
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file === '-' ? 0 : file, 'utf8');
-  } catch (error) {
-    throw new OperatorError(`${file} cannot be read: ${error instanceof Error ? error.message : error}`);
-  }
 }
 
 function printPlan(plan: Plan, client: RulesClient): Promise<void> {
