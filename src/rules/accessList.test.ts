@@ -44,6 +44,12 @@ it.each([
   expect(faultsOf(() => checkNewEntry(body))).toEqual(pointers);
 });
 
+it('checkNewEntry describes the allowed names in words', () => {
+  expect(() => checkNewEntry({ name: '*.example.test' })).toThrow(
+    'name must be a domain name such as example.com: labels of letters, digits, - and _, at most 253 characters; got "*.example.test"',
+  );
+});
+
 it('checkEntryPatch returns only changed settings, and rejects a new prefix', () => {
   const entry: AccessEntry = { id: '', prefix: '192.0.2.7', comment: 'a', enabled: true, ...STAMPS };
   expect(checkEntryPatch(entry, { comment: 'a', enabled: false })).toEqual({ enabled: false });

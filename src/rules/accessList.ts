@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import Type, { type TObject } from 'typebox';
+import { Value } from 'typebox/value';
 import { BadNetworkError, parseNetwork } from '../platform/addresses/index.ts';
 import { type MemberCheck, type Members, ObjectChecker, plainObject } from './format/objectChecker.ts';
 import { plainText } from './format/plainText.ts';
@@ -55,7 +56,7 @@ export type NewAccessEntry = Required<EntrySettings> &
   ({ readonly prefix: string } | { readonly name: string });
 
 const newNetworkEntry = checkerOf(newNetworkEntrySchema, { prefix: prefixFault });
-const newNameEntry = checkerOf(newNameEntrySchema);
+const newNameEntry = checkerOf(newNameEntrySchema, { name: nameFault });
 const entryPatch = checkerOf(entryPatchSchema);
 
 /** Returns the access list entry that a request body defines. Throws `InvalidRule` with all faults of the body. */
@@ -90,6 +91,14 @@ function checkerOf(
 function refuseFaults(checker: ObjectChecker, members: Members): void {
   const faults = checker.faultsOf(members);
   if (faults.length > 0) throw new InvalidRule(faults);
+}
+
+function nameFault(value: unknown): Fault | undefined {
+  if (Value.Check(name, value)) return undefined;
+  return {
+    pointer: pointerTo('name'),
+    message: `name must be a domain name such as example.com: labels of letters, digits, - and _, at most 253 characters; got ${describeValue(value)}`,
+  };
 }
 
 function prefixFault(value: unknown): Fault | undefined {

@@ -26,8 +26,10 @@ export function parseNetwork(text: string): Network {
   // An address with a zone index (fe80::1%eth0) is valid on one machine only.
   if (isIP(written) === 0 || written.includes('%') || rest.length > 0)
     throw new BadNetworkError(text, 'is neither an address nor a network');
-  const isMapped = MAPPED.test(written);
-  const address = plainAddress(written);
+  // In a network, the IPv4 part may be in hexadecimal: ::ffff:c000:200/120.
+  const ipv4 = isIP(written) === 6 ? mappedAddress(groupsOf(written)) : undefined;
+  const isMapped = ipv4 !== undefined;
+  const address = ipv4 ?? written;
   const allBits = isIP(address) === 6 ? 128 : 32;
   const writtenBits = isMapped ? allBits + MAPPED_BITS : allBits;
   if (prefix !== undefined && !(/^\d{1,3}$/.test(prefix) && Number(prefix) <= writtenBits))
@@ -71,6 +73,16 @@ export function groupsOf(address: string): string[] {
   return [...before, ...Array<string>(Math.max(0, zeros)).fill('0'), ...(after ?? [])].map((group) =>
     hex(Number.parseInt(group, 16)),
   );
+}
+
+/** Returns the IPv4 address in an IPv4-mapped IPv6 address, or undefined for other IPv6 addresses. */
+function mappedAddress(groups: readonly string[]): string | undefined {
+  if (groups.slice(0, 6).join(':') !== '0:0:0:0:0:ffff') return undefined;
+  const octets = groups.slice(6).flatMap((group) => {
+    const value = Number.parseInt(group, 16);
+    return [value >> 8, value & 0xff];
+  });
+  return octets.join('.');
 }
 
 const hex = (value: number): string => value.toString(16);
