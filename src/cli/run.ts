@@ -60,11 +60,11 @@ function isOperatorError(error: unknown): boolean {
     'RuleFileError',
     'WrongChainError',
   ];
-  return error instanceof Error && (names.includes(error.name) || isFileError(error));
+  return error instanceof Error && (names.includes(error.name) || isSystemError(error));
 }
 
-/** Errors of the file system name the file and the reason, for example that a folder does not exist. */
-const isFileError = (error: Error): boolean => 'syscall' in error && 'path' in error;
+/** Errors of the system name the reason, for example that a folder does not exist or that the disk is full. */
+const isSystemError = (error: Error): boolean => 'syscall' in error;
 
 function exitWithError(error: unknown): void {
   inBackground('exit', () => exitBetweenCommits(printError(error)));

@@ -5,7 +5,10 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { programFor } from '../../src/cli/index.ts';
+import { openRulesStorage } from '../../src/rules/store/lmdb/index.ts';
 import { startHttpServer } from '../support/httpServer.ts';
+import { PROGRAM } from '../support/program.ts';
+import { smallFileSystem, temporaryFolder } from '../support/smallFileSystem.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { floodgate, run } from './support/run.ts';
 
@@ -67,6 +70,30 @@ describe('floodgate status', () => {
       expect(stderr).not.toMatch(/\n\s+at /);
     }
     await other.stop();
+  });
+});
+
+describe('a full disk', () => {
+  it('is reported without a stack trace', () => {
+    const { status, stderr } = spawnSync(
+      'sh',
+      ['-c', `"${process.execPath}" "${PROGRAM}" config print > /dev/full`],
+      {
+        encoding: 'utf8',
+      },
+    );
+    expect([status, stderr]).toEqual([1, 'floodgate: ENOSPC: no space left on device, write\n']);
+  });
+
+  it('stops a backup, which names the store, the folder and what to do', async (context) => {
+    const dataDir = temporaryFolder();
+    await openRulesStorage(dataDir).close();
+    const target = join(smallFileSystem(context, 4096).folder, 'backup');
+    const { code, stderr } = await floodgate(['backup', target, '--data-dir', dataDir]);
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      `floodgate: cannot copy rules into ${target}: No space left on device. Free space or choose another folder, and remove this incomplete backup\n`,
+    );
   });
 });
 

@@ -67,7 +67,13 @@ export async function backupData(dataDir: string, target: string): Promise<strin
   if (existsSync(target) && readdirSync(target).length > 0)
     throw new BackupError(`${target} is not empty: choose an empty or a new folder`);
   mkdirSync(target, { recursive: true, mode: 0o700 });
-  for (const store of stores) await copyStore(join(dataDir, store), join(target, store));
+  for (const store of stores)
+    await copyStore(join(dataDir, store), join(target, store)).catch((error: unknown) => {
+      if (!(error instanceof Error && error.name === 'Error')) throw error;
+      throw new BackupError(
+        `cannot copy ${store} into ${target}: ${error.message}. Free space or choose another folder, and remove this incomplete backup`,
+      );
+    });
   const sums = stores.map((store) => [store, sha256Of(join(target, store, DATA_FILE))] as const);
   const manifest: Manifest = { madeOn: new Date().toISOString(), stores: Object.fromEntries(sums) };
   // The manifest is written last, so a backup without it is incomplete.
