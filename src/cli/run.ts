@@ -20,12 +20,17 @@ async function run(): Promise<void> {
 function printError(error: unknown): number {
   // Commander has already printed its message. Showing help is not a failure.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.usage;
-  process.stderr.write(`floodgate: ${error instanceof Error ? error.message : error}\n`);
+  process.stderr.write(
+    `floodgate: ${printableLines(error instanceof Error ? error.message : String(error))}\n`,
+  );
   if (!isOperatorError(error) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
   return error instanceof Error && /^(ConfigError|BadStoreAddress)$/.test(error.name)
     ? EXIT_CODES.usage
     : EXIT_CODES.failed;
 }
+
+/** Replaces control characters, because a message can contain the text of a server or a node. */
+const printableLines = (text: string): string => text.replaceAll(/[^\P{C}\n\t]/gu, '\uFFFD');
 
 /**
  * Returns true if only the message of an error is to be printed, without the stack. Compares names, because importing

@@ -73,6 +73,18 @@ describe('floodgate status', () => {
   });
 });
 
+it('the error of a server cannot control the terminal', async () => {
+  const server = await startHttpServer((_body, _request, response) => {
+    response.statusCode = 400;
+    response.end(JSON.stringify({ success: false, errors: [{ code: 1, message: 'a\u001b[2J\u009b2J\nb' }] }));
+  });
+  const env = { FLOODGATE_URL: server.url, FLOODGATE_TOKEN: `fg_${'a'.repeat(40)}`, FLOODGATE_ACCOUNT: 'a' };
+  const { code, stderr } = await floodgate(['rules', 'list'], { env });
+  await server.stop();
+  expect(code).toBe(1);
+  expect(stderr).toContain('HTTP 400: a\ufffd[2J\ufffd2J\nb (1)\n');
+});
+
 describe('a full disk', () => {
   it('is reported without a stack trace', () => {
     const { status, stderr } = spawnSync(
