@@ -90,6 +90,21 @@ describe('the configuration', () => {
       { environment: { FLOODGATE_UPSTREAM: 'http://a,b' } },
       ['FLOODGATE_UPSTREAM', '"b"'],
     ],
+    [
+      'a wrong item in a long list',
+      { file: `dns:\n  zones: [${'a.test=/etc/a.zone, '.repeat(50)}b.test]` },
+      [`dns.zones in ${FILE}, item 51, is "b.test"; allowed: a list`],
+    ],
+    [
+      'a wrong URL of a network, without the URL',
+      { file: 'networks: { main: { upstream: ["http://a", "http:/secret"] } }' },
+      [`networks in ${FILE}, main / upstream / 1, is (not shown)`],
+    ],
+    [
+      'an unknown member of a network',
+      { file: 'networks: { main: { upstreams: ["http://a"] } }' },
+      [`networks in ${FILE}, main / upstreams, is (not shown)`],
+    ],
     ['a single text for a list in the file', { file: 'upstream: http://a' }, ['upstream', FILE, 'a list']],
     [
       'yes for a boolean',
@@ -138,10 +153,11 @@ describe('the configuration', () => {
   });
 
   it('shows only host and port of an invalid URL', () => {
-    const upstream = ['http://a:1', 'ftp://ops:hidden@b', 'b/hidden', 'b?key=hidden'];
-    expect(refusal({ flags: { upstream } })).toContain(
-      '["http://a:1","(not shown)","(not shown)","(not shown)"]',
-    );
+    for (const wrong of ['ftp://ops:hidden@b', 'b/hidden', 'b?key=hidden'])
+      expect(refusal({ flags: { upstream: ['http://a:1', wrong] } })).toContain(
+        '--upstream, item 2, is "(not shown)"; allowed:',
+      );
+    expect(refusal({ flags: { upstream: ['http://a:1', 'b:1'] } })).toContain('item 2, is "b:1"');
   });
 });
 

@@ -162,8 +162,24 @@ function parseText(option: Option, text: string | readonly string[] | boolean, s
 function check(option: Option, value: unknown, source: string): unknown {
   if (Value.Check(option.schema, value)) return value;
   const { secret, isAddress } = option.schema;
-  const shown = secret ? '(not shown)' : shorten(JSON.stringify(isAddress ? withoutSecrets(value) : value));
-  throw new ConfigError(`${source} is ${shown}; allowed: ${allowed(option.schema)}`);
+  const { at, value: wrong } = wrongPart(option, value);
+  const shown = secret ? '(not shown)' : shorten(JSON.stringify(isAddress ? withoutSecrets(wrong) : wrong));
+  throw new ConfigError(`${source}${at} is ${shown}; allowed: ${allowed(option.schema)}`);
+}
+
+/** Returns the first wrong item of a list or the first wrong member of an object, or the whole value. */
+function wrongPart({ schema }: Option, value: unknown): { readonly at: string; readonly value: unknown } {
+  const paths = Value.Errors(schema, value).map(({ instancePath }) => instancePath.split('/').slice(1));
+  const [first = [], ...others] = paths;
+  // The errors of a member and of the objects that contain it are listed together; the longest path is the member's.
+  const path = others.reduce(
+    (best, one) => (one.length > best.length && one[0] === first[0] ? one : best),
+    first,
+  );
+  const [index = ''] = path;
+  if (Array.isArray(value) && index !== '')
+    return { at: `, item ${Number(index) + 1},`, value: value[Number(index)] };
+  return path.length === 0 ? { at: '', value } : { at: `, ${path.join(' / ')},`, value };
 }
 
 /** Hides each address that contains more than scheme, host and port. */

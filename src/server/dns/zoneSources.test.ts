@@ -40,7 +40,7 @@ it.each([
   [{ zones: [ZONE], tsigKeys: [KEY.replace('sha256', 'md5')] }, /dns.tsigKeys: the algorithm/],
   [
     { zones: [ZONE], tsigKeys: [`${SECRET}`] },
-    /dns.tsigKeys in f is \(not shown\); allowed: .*hmac-sha256:NAME/,
+    /dns.tsigKeys in f, item 1, is \(not shown\); allowed: .*hmac-sha256:NAME/,
   ],
   [
     { zones: [ZONE], tsigKeyFiles: ['/nowhere/key'] },
