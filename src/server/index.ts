@@ -1,6 +1,7 @@
 /** Composition root: the only module that imports all others. Wires them from the configuration and closes them. */
 
 export { webhooksOf } from './alerts/webhooks.ts';
+export { checkConfig } from './checkConfig.ts';
 export { copyStore } from './data/copyStore.ts';
 export { backupData, restoreData, verifyData } from './data/dataCopies.ts';
 export { type DataDirLock, lockDataDir } from './data/dataDirLock.ts';

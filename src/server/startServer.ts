@@ -4,9 +4,8 @@ import { resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { type Config, ConfigError } from '../config/index.ts';
+import type { Config } from '../config/index.ts';
 import { PostgresFleet } from '../dns/store/postgres/index.ts';
-import { clientAddressReader, httpsReader } from '../platform/addresses/index.ts';
 import { logBackgroundFailures } from '../platform/background/index.ts';
 import type { Readiness } from '../platform/http/index.ts';
 import { Scheduler } from '../platform/scheduler/index.ts';
@@ -33,6 +32,7 @@ import { openTracing } from './health/tracing.ts';
 import { listen } from './listen/listen.ts';
 import { drainMsOf } from './listen/openListeners.ts';
 import { RELAYED, relayPathOf } from './listen/operatorsRelay.ts';
+import { requestReadersOf } from './listen/requestReaders.ts';
 import { openedPartsOf, registerRoleMetrics } from './roles.ts';
 import { startGateway } from './startGateway.ts';
 import { Teardown } from './teardown.ts';
@@ -242,13 +242,3 @@ const networksOf = (ethereum: Ethereum | undefined): MonitoredState['networks'] 
       },
     ]),
   );
-
-function requestReadersOf({
-  http: { trustedProxies },
-}: Config): Pick<ServerContext, 'clientAddress' | 'isHttps'> {
-  try {
-    return { clientAddress: clientAddressReader(trustedProxies), isHttps: httpsReader(trustedProxies) };
-  } catch (error) {
-    throw new ConfigError(error instanceof Error ? error.message : String(error));
-  }
-}

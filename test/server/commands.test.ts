@@ -165,6 +165,22 @@ describe('floodgate config', () => {
   });
 
   it.each([
+    ['{ account: a }', 'dns.servers is empty'],
+    [
+      '{ account: a, listen: ["127.0.0.1:5353"], servers: ["127.0.0.1:5353"] }',
+      'where the guard itself listens',
+    ],
+    ['{ account: a, servers: ["192.0.2.1:53"], zones: [a.test=a, A.test.=b] }', 'the zone a.test twice'],
+    ['{ account: a, dnsdistConsoles: ["192.0.2.1:5199"] }', 'dns.dnsdistKey is required'],
+  ])('rejects options that contradict each other, as a start does: dns: %s', async (dns, says) => {
+    const file = join(folder, 'dns.yaml');
+    writeFileSync(file, `role: rules,guard\ndns: ${dns}\n`);
+    const { code, stderr } = await floodgate(['config', 'check', '--config', file], { cwd: folder });
+    expect(code).toBe(64);
+    expect(stderr).toContain(says);
+  });
+
+  it.each([
     ['is missing', 'none', 'cannot be read'],
     ['is empty', 'empty', 'is empty'],
     ['has no end', '/dev/zero', 'more than'],

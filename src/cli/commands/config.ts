@@ -4,7 +4,6 @@ import {
   type EffectiveOption,
   effectiveOptions,
   loadConfig,
-  rolesOf,
   unknownVariables,
 } from '../../config/index.ts';
 import { addHiddenConfigFlags, sourcesOf } from '../configFlags.ts';
@@ -24,7 +23,9 @@ export function registerConfig(program: Command): void {
   ).action(async (_flags: object, command: Command) => {
     const sources = sourcesOf(command);
     const set = effectiveOptions(sources).filter(({ from }) => from !== undefined);
-    rolesOf(loadConfig(sources));
+    // The server is loaded on demand, because `config print` does not need it.
+    const { checkConfig } = await import('../../server/index.ts');
+    checkConfig(loadConfig(sources));
     for (const { variable, advice } of unknownVariables(process.env))
       process.stderr.write(`warning: ${variable}: ${advice}\n`);
     await print(`The configuration is valid: ${set.length} options are set.`);

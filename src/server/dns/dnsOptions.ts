@@ -76,6 +76,13 @@ function isLocal(address: string): boolean {
   return interfaces.some((one) => parseNetwork(plainAddress(one.address)).address === address);
 }
 
+/** Checks the options of the guard without reading files: the TSIG keys of transfers only if no file has keys. */
+export function checkDnsOptions(config: Config): void {
+  if (config.dns.dnsdistConsoles.length > 0) dnsdistOptionsOf(config);
+  else embeddedOptionsOf(config);
+  if (config.dns.tsigKeyFiles.length === 0) zoneSourcesOf(config.dns);
+}
+
 /** Returns the number of descriptors that the guard may open. A guard with dnsdist needs only a few. */
 export const dnsDescriptorsOf = (config: Config): number =>
   config.dns.dnsdistConsoles.length > 0 ? 0 : maxDescriptors(embeddedOptionsOf(config));
