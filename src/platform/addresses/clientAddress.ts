@@ -31,7 +31,7 @@ export function clientAddressReader(trustedProxies: readonly string[]): ClientAd
     if (!isTrusted(client)) return client;
     const header = [headers['x-forwarded-for'] ?? []].flat().join(',').slice(-MAX_HEADER_CHARACTERS);
     for (const hop of header.split(',').slice(-MAX_HOPS).reverse()) {
-      const address = plain(hop.trim());
+      const address = plain(withoutPort(hop.trim()));
       if (isIP(address) === 0) return client;
       client = address;
       if (!isTrusted(address)) return client;
@@ -66,6 +66,10 @@ function addTo(list: BlockList, entry: string): void {
 }
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
+
+/** Removes the port of `192.0.2.1:4711` or `[2001:db8::1]:4711`, which some proxies and load balancers append. */
+const withoutPort = (hop: string): string =>
+  hop.replace(/^\[(.*)\](?::\d{1,5})?$/, '$1').replace(/^([\d.]+):\d{1,5}$/, '$1');
 
 /** Converts an IPv4-mapped address, which a dual-stack socket reports, to IPv4. */
 const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
