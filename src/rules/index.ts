@@ -62,7 +62,7 @@ export {
   zonePolicyPatchSchema,
   zonePolicySchema,
 } from './format/zonePolicyFormat.ts';
-export { describeValue, type Fault, InvalidRule, pointerTo, quoteText } from './invalidRule.ts';
+export { describeValue, type Fault, InvalidRule, periodFaults, pointerTo, quoteText } from './invalidRule.ts';
 export {
   exampleRule,
   MAX_RULES_PER_ACCOUNT,

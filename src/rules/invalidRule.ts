@@ -23,6 +23,12 @@ export function pointerTo(member: string): string {
   return `/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
+/** Returns the fault of a period that ends before it starts: it would select nothing, whatever happened. */
+export const periodFaults = <Time extends string | number>(since?: Time, until?: Time): readonly Fault[] =>
+  since !== undefined && until !== undefined && since > until
+    ? [{ pointer: pointerTo('since'), message: 'since must not be after until' }]
+    : [];
+
 /** Maximum number of characters that an error message quotes from a text of the client. */
 const MAX_SHOWN_CHARACTERS = 64;
 

@@ -301,6 +301,11 @@ describe('an attack', () => {
     expect(
       bad.json.errors.map((error) => (error as { source?: { pointer: string } }).source?.pointer),
     ).toEqual(['/page', '/per_page', '/since']);
+    for (const path of ['attacks', 'rates/minutes'])
+      expect(await of(`${path}?since=2026-11-21T00:00:00Z&until=2026-11-20T00:00:00Z`)).toMatchObject({
+        status: 400,
+        json: { errors: [{ message: 'since must not be after until', source: { pointer: '/since' } }] },
+      });
     const anonymous = await fetch(
       `${program.url}/client/v4/accounts/${ACCOUNT}/network/advanced_dns_protection/configs/dns_protection/attacks`,
     );

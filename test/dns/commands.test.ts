@@ -170,7 +170,11 @@ describe('dns replay --zones', () => {
         /rate\.yaml:3: .*rate.*1.*400/,
       ),
       refused('none.yaml', 'rules: []', /none\.yaml: zones is missing: .*a list "zones"/),
-      refused('many.yaml', `rules: []\nzones: [${policies}]`, /many\.yaml:2: zones has 1001 entries; allowed: at most 1000/),
+      refused(
+        'many.yaml',
+        `rules: []\nzones: [${policies}]`,
+        /many\.yaml:2: zones has 1001 entries; allowed: at most 1000/,
+      ),
       expect(
         floodgate('dns', 'replay', join(folder, 'pcap'), '--zones', join(folder, 'absent')),
       ).rejects.toMatchObject({ stderr: expect.stringMatching(/--zones: .*absent cannot be read/) }),

@@ -112,6 +112,7 @@ describe('GET …/audit', () => {
     ['per_page', '1001'],
     ['cursor', '-'],
     ['rule_id', ''],
+    ['since', '2026-11-21T00:00:00Z&until=2026-11-20T00:00:00Z'],
   ])('rejects %s=%s with 400', async (name, value) => {
     const { status, json } = await call(server, { path: auditPath('a', `?${name}=${value}`) });
     expect([status, json.errors[0].source]).toEqual([400, { pointer: `/${name}` }]);

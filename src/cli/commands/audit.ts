@@ -4,11 +4,13 @@ import {
   type AccessEntry,
   type AuditEntry,
   type AuditFilter,
+  periodFaults,
   ruleFormat,
   wallClock,
   type ZonePolicy,
   zonePolicyChanges,
 } from '../../rules/index.ts';
+import { OperatorError } from '../operatorError.ts';
 import { print } from '../output/print.ts';
 import { addAccessFlags, OperatorApi } from './access/overApi.ts';
 import { withStorage } from './access/tokenStorage.ts';
@@ -63,6 +65,8 @@ async function showAudit(options: AuditOptions, command: Command): Promise<void>
     since: options.since === undefined ? undefined : readMoment(options.since, now, 'past'),
     until: options.until === undefined ? undefined : readMoment(options.until, now, 'past'),
   };
+  if (periodFaults(filter.since, filter.until).length > 0)
+    throw new OperatorError('--since must not be after --until');
   const limit = options.all ? Number.POSITIVE_INFINITY : (options.limit ?? DEFAULT_LIMIT);
   const api = OperatorApi.of(command);
   if (api !== undefined) return showApiAudit(api, { filter, limit, isJson: options.json === true });

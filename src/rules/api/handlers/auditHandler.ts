@@ -10,6 +10,7 @@ import {
   type Micros,
   parseMoment,
   parseTimestamp,
+  periodFaults,
   pointerTo,
   quoteText,
   type Rule,
@@ -137,6 +138,7 @@ function readQuery(query: ApiRequest['query']): AuditQuery {
   const from = read('cursor', 'the cursor of an earlier response', (text) =>
     cursor.test(text) ? Math.min(Number.parseInt(text, 36), Number.MAX_SAFE_INTEGER) : undefined,
   );
+  faults.push(...periodFaults(since, until));
   if (faults.length > 0) throw new InvalidRule(faults);
   return { filter: { since, until, rule }, limit: limit ?? DEFAULT_AUDIT_PAGE, from };
 }

@@ -7,6 +7,7 @@ import {
   isRuleId,
   parseMoment,
   parseTimestamp,
+  periodFaults,
   pointerTo,
   quoteText,
 } from '../../index.ts';
@@ -101,7 +102,10 @@ export function guardHandlers(
     },
 
     async minuteRates(request) {
-      const { since, until = Date.now() } = readMoments(request.query, ['since', 'until']);
+      const { since, until: asked } = readMoments(request.query, ['since', 'until']);
+      const faults = periodFaults(since, asked);
+      if (faults.length > 0) throw new InvalidRule(faults);
+      const until = asked ?? Date.now();
       const span = { sinceMs: since ?? until - HOUR_MS, untilMs: until };
       const reported = request.accountId === guard.accountId ? guard.minuteRates(span) : undefined;
       if (reported === undefined) throw notFound(request);
@@ -231,6 +235,7 @@ function readAttackQuery(query: ApiRequest['query']): AttackPageRequest {
     region: word('region'),
     datacenter: word('datacenter'),
   };
+  faults.push(...periodFaults(asked.sinceMs, asked.untilMs));
   if (faults.length > 0) throw new InvalidRule(faults);
   return asked;
 }
