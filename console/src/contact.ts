@@ -19,9 +19,7 @@ export function watchContact(limitMs: number): Contact {
   const wait = (): void => {
     const at = new Date();
     clearTimeout(timer);
-    timer = setTimeout(() => {
-      lostSince.value = at;
-    }, limitMs);
+    timer = setTimeout(() => (lostSince.value = at), limitMs);
   };
   wait();
   return {

@@ -1,11 +1,12 @@
 import { computed, effect, signal } from '@preact/signals';
-import { API, pathOf, rejectSession } from './api/client.ts';
+import { guardPath } from './api/account.ts';
+import { API, rejectSession } from './api/client.ts';
 import { CONSOLE_HEADERS } from './api/credentials.ts';
 import { eventsOf } from './api/eventStream.ts';
 import { failureOf } from './api/failure.ts';
-import type { AttackSummary, GuardStatus, Schemas } from './api/types.ts';
+import type { AttackSummary, Change, GuardStatus } from './api/types.ts';
 import { CONTACT_MS, type Contact, watchContact } from './contact.ts';
-import { account, may, session } from './session.ts';
+import { may, session } from './session.ts';
 
 /** A message of the live stream. See docs/reference/rules-api.md, section Live. */
 export interface LiveMessage {
@@ -15,7 +16,7 @@ export interface LiveMessage {
   /** Status of the guard; undefined if no guard runs for this account. */
   readonly guard?: GuardStatus;
   readonly ended_attacks?: readonly AttackSummary[];
-  readonly changes?: Schemas['AuditAnswer']['result'];
+  readonly changes?: readonly Change[];
 }
 
 /** State of the live stream. `off`: the user is signed out, or the token may not read the stream. */
@@ -56,7 +57,7 @@ const SILENCE_MS = 4_000;
 
 effect(() => {
   const isSignedIn = session.value !== undefined;
-  const of = account.value;
+  const path = guardPath();
   live.value = undefined;
   if (!isSignedIn || !may('dns_protection:read')) {
     connection.value = 'off';
@@ -65,7 +66,7 @@ effect(() => {
   const stop = new AbortController();
   const watched = watchContact(CONTACT_MS);
   contact.value = watched;
-  void readStream({ of, stop: stop.signal, contact: watched });
+  void readStream({ path, stop: stop.signal, contact: watched });
   return () => {
     stop.abort();
     watched.stop();
@@ -73,7 +74,8 @@ effect(() => {
 });
 
 interface StreamOptions {
-  readonly of: string;
+  /** Path of the account's guard. */
+  readonly path: string;
   readonly stop: AbortSignal;
   readonly contact: Contact;
 }
@@ -111,21 +113,15 @@ function onMessage(message: LiveMessage): void {
 }
 
 /** Yields the messages of one connection to the live stream. EventSource is not used: it sends no header. */
-async function* messages({ of, stop, contact: heard }: StreamOptions, lastId: string | undefined) {
+async function* messages({ path, stop, contact: heard }: StreamOptions, lastId: string | undefined) {
   const silence = new AbortController();
   let timer = setTimeout(() => silence.abort(), SILENCE_MS);
   try {
-    const response = await fetch(
-      `${API}${pathOf`/accounts/${of}/network/advanced_dns_protection/configs/dns_protection/live`}`,
-      {
-        headers: {
-          ...CONSOLE_HEADERS,
-          ...(lastId !== undefined && { 'last-event-id': lastId }),
-        },
-        signal: AbortSignal.any([stop, silence.signal]),
-        cache: 'no-store',
-      },
-    );
+    const response = await fetch(`${API}${path}/live`, {
+      headers: { ...CONSOLE_HEADERS, ...(lastId !== undefined && { 'last-event-id': lastId }) },
+      signal: AbortSignal.any([stop, silence.signal]),
+      cache: 'no-store',
+    });
     if (response.status === 401) rejectSession(failureOf(401, await response.json(), { path: 'live' }));
     if (response.status === 429)
       streamRejection.value = failureOf(429, await response.json(), { path: 'live' }).faults[0]?.message;

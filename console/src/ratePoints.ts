@@ -1,5 +1,4 @@
 /** Converts query rates and counters of the guard to points of a graph. Does not use the DOM. */
-import type { Schemas } from './api/types.ts';
 
 /** Query rates in one second or minute, in queries/s. */
 export interface Rates {
@@ -127,3 +126,5 @@ export function answeredShare(points: readonly Point[]): number | undefined {
   }
   return asked === 0 ? undefined : answered / asked;
 }
+
+import type { Schemas } from './api/types.ts';

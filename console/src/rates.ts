@@ -1,6 +1,7 @@
 /** Query rates of the last ten minutes: first those that the server recorded, then one point per live message. */
+
 import { computed, effect, signal } from '@preact/signals';
-import { readRates } from './api/guard.ts';
+import { readRates } from './api/account.ts';
 import { connection, type LiveMessage, live } from './live.ts';
 import { answeredShare, type Point, pointBetween, pointsOfRates, type Rates } from './ratePoints.ts';
 import { isGuarded } from './session.ts';

@@ -23,8 +23,7 @@ const chosenAccount = signal(ACCOUNT_ID.test(accountOfUrl) ? accountOfUrl : unde
 export const account = computed(() => chosenAccount.value ?? firstAccount(session.value));
 
 function firstAccount(of: Session | undefined): string {
-  if (of?.guarded !== undefined) return of.guarded;
-  return (of?.accounts === 'all' ? undefined : of?.accounts[0]) ?? DEFAULT_ACCOUNT;
+  return of?.guarded_account ?? of?.accounts[0] ?? DEFAULT_ACCOUNT;
 }
 
 /** URL query that selects the account; empty if the account is selected by default. */
@@ -35,7 +34,7 @@ export const accountQuery = computed(() =>
 );
 
 /** Whether this server's guard protects the selected account. It is known before the first live message. */
-export const isGuarded = computed(() => session.value?.guarded === account.value);
+export const isGuarded = computed(() => session.value?.guarded_account === account.value);
 
 export function chooseAccount(id: string): void {
   chosenAccount.value = id;

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { signIn, signInFailure } from './session.ts';
 import { ErrorBox } from './ui/errorBox.tsx';
-import { TextInput } from './ui/form/textInput.tsx';
+import { TextField } from './ui/form/fields.tsx';
 
 export function SignIn() {
   const token = useSignal('');
@@ -22,10 +22,7 @@ export function SignIn() {
       </p>
       {signInFailure.value && <ErrorBox failure={signInFailure.value} />}
       <form onSubmit={submit}>
-        <label>
-          Token
-          <TextInput type="password" name="token" required text={token} />
-        </label>
+        <TextField label="Token" type="password" name="token" required text={token} />
         <button type="submit" class="primary" disabled={isBusy.value}>
           Sign in
         </button>

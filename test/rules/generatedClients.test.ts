@@ -112,11 +112,6 @@ describe('the OpenAPI document', () => {
   });
 });
 
-it('console/src/api/schema.d.ts matches the schemas of the OpenAPI document', async (context) => {
-  if (!existsSync(OPENAPI_TYPESCRIPT)) context.skip(WITHOUT_OPENAPI_TYPESCRIPT);
-  await run(process.execPath, [inRepository('scripts/consoleTypes.js'), '--check']);
-});
-
 describe('a client generated from the OpenAPI document compiles and lists rules:', () => {
   it('openapi-typescript', async (context) => {
     if (!existsSync(OPENAPI_TYPESCRIPT)) context.skip(WITHOUT_OPENAPI_TYPESCRIPT);

@@ -20,15 +20,14 @@ export interface PageInfo {
 }
 
 export interface ApiRequest {
-  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE' | undefined;
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | undefined;
   /** Base path of the request. Default: {@link API}. */
-  readonly base?: '/operations';
+  readonly base?: '/operations' | '/console';
   /** Percent-encoded path below the base path; see {@link pathOf}. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  readonly signal?: AbortSignal;
 }
 
 /** Template tag for URL paths. Percent-encodes values, so that an untrusted value cannot address another resource. */
@@ -36,32 +35,36 @@ export function pathOf(strings: TemplateStringsArray, ...values: readonly string
   return strings.reduce((path, text, i) => path + encodeURIComponent(values[i - 1] ?? '') + text);
 }
 
-export async function call<T>(request: ApiRequest): Promise<Outcome<ApiResponse<T>>> {
-  let response: Response;
-  let body: unknown;
+/** Sends a request in the session, and returns the parsed body of a successful response. */
+export async function callJson<T>(
+  request: ApiRequest,
+): Promise<Outcome<{ body: T; etag: string | undefined }>> {
   try {
     const { url, ...sent } = inSession(httpRequestOf(request));
-    response = await fetch(url, {
-      ...sent,
-      ...(request.signal && { signal: request.signal }),
-      cache: 'no-store',
-    });
-    body = await response.json();
+    const response = await fetch(url, { ...sent, cache: 'no-store' });
+    const body: unknown = await response.json();
+    if (!response.ok) return { failure: failureOf(response.status, body, request) };
+    // The OpenAPI document specifies the shape, and tests of the server check it.
+    return { value: { body: body as T, etag: response.headers.get('etag') ?? undefined } };
   } catch {
     return { failure: unreachableFailure() };
   }
-  if (!response.ok) return { failure: signOutOn401(failureOf(response.status, body, request)) };
-  // The OpenAPI document specifies this shape, and tests of the server check it.
-  const {
-    result,
-    messages = [],
-    result_info: info = {},
-  } = body as {
-    result: T;
-    messages?: readonly { message: string }[];
-    result_info?: PageInfo;
-  };
-  const etag = response.headers.get('etag') ?? undefined;
+}
+
+interface Envelope<T> {
+  readonly result: T;
+  readonly messages?: readonly { readonly message: string }[];
+  readonly result_info?: PageInfo;
+}
+
+export async function call<T>(request: ApiRequest): Promise<Outcome<ApiResponse<T>>> {
+  const answer = await callJson<Envelope<T>>(request);
+  if ('failure' in answer) {
+    if (answer.failure.status === 401) rejectSession(answer.failure);
+    return answer;
+  }
+  const { result, messages = [], result_info: info = {} } = answer.value.body;
+  const { etag } = answer.value;
   return { value: { result, etag, messages: messages.map(({ message }) => message), info } };
 }
 
@@ -107,9 +110,4 @@ const ENDED: Pick<Failure, 'what' | 'todo'> = {
 /** Shows the sign-in form, because the server no longer accepts the session. */
 export function rejectSession(failure: Failure): void {
   sessionRejection.value = { ...failure, ...ENDED };
-}
-
-function signOutOn401(failure: Failure): Failure {
-  if (failure.status === 401) rejectSession(failure);
-  return failure;
 }

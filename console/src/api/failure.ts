@@ -11,11 +11,8 @@ export interface Failure {
 
 export type Outcome<T> = { readonly value: T } | { readonly failure: Failure };
 
-interface Words {
-  readonly what: string;
-  readonly still: string;
-  readonly todo: string;
-}
+/** Texts of a failure. */
+export type Words = Pick<Failure, 'what' | 'still' | 'todo'>;
 
 const UNCHANGED = 'Nothing was changed.';
 

@@ -3,7 +3,7 @@ import { computed } from '@preact/signals';
 import { hasGatewayKey } from '../session.ts';
 import { inSession, SECRET_OF_SESSION } from './credentials.ts';
 import { curlCommand, type HttpRequest } from './curl.ts';
-import { type Failure, unreachableFailure } from './failure.ts';
+import { type Failure, unreachableFailure, type Words } from './failure.ts';
 import { putGatewayKey } from './session.ts';
 
 /** Set if the session contains an API key for the gateway. The key itself is only on the server. */
@@ -93,8 +93,6 @@ function rpcFailure(status: number, error: RpcError): RpcFailure {
   const words = WORDS.find(([isIt]) => isIt(status, error))?.[1] ?? ANY;
   return { ...words, status, error, faults: [{ field: undefined, message: error.message }] };
 }
-
-type Words = Pick<Failure, 'what' | 'still' | 'todo'>;
 
 const reasonOf = ({ data }: RpcError): unknown =>
   typeof data === 'object' && data !== null && 'reason' in data ? data.reason : undefined;

@@ -1,19 +1,10 @@
 /** Calls that sign in and out. The server stores the session, and its cookie is not visible to this page. */
-import { call } from './client.ts';
-import { CONSOLE_HEADERS } from './credentials.ts';
-import { type Failure, failureOf, type Outcome, unreachableFailure } from './failure.ts';
+import { type ApiRequest, call, callJson, pathOf } from './client.ts';
+import type { Failure, Outcome } from './failure.ts';
 import type { Schemas } from './types.ts';
 
-/** Session of a user, with the accounts and permissions of the token that signed in. */
-export interface Session {
-  readonly tokenId: string;
-  readonly label: string | undefined;
-  readonly accounts: 'all' | readonly string[];
-  readonly permissions: readonly string[];
-  readonly expiresOn: string | undefined;
-  /** Account that the server's guard protects; undefined without a guard or if the token may not read the account. */
-  readonly guarded: string | undefined;
-}
+/** Session of a user: the token that signed in, with its accounts and permissions. */
+export type Session = Schemas['CurrentToken'];
 
 /** Session of a browser, as the list of sessions shows it. */
 export interface ListedSession {
@@ -28,18 +19,8 @@ export interface ListedSession {
 
 /** Reads the token of the session. */
 export async function readSession(): Promise<Outcome<Session>> {
-  const answer = await call<Schemas['CurrentToken']>({ path: '/user/tokens/current' });
-  if ('failure' in answer) return answer;
-  const { id, label, all_accounts, accounts, permissions, expires_on, guarded_account } = answer.value.result;
-  return {
-    value: {
-      ...{ label, permissions },
-      tokenId: id,
-      accounts: all_accounts ? 'all' : accounts,
-      expiresOn: expires_on,
-      guarded: guarded_account,
-    },
-  };
+  const answer = await call<Session>({ path: '/user/tokens/current' });
+  return 'failure' in answer ? answer : { value: answer.value.result };
 }
 
 /** Whether this browser is signed in, and whether the session contains an API key for the gateway. */
@@ -65,22 +46,16 @@ export async function listSessions(): Promise<Outcome<readonly ListedSession[]>>
 }
 
 export const endListedSession = ({ id }: ListedSession): Promise<Outcome<unknown>> =>
-  ask(`/sessions/${encodeURIComponent(id)}`, 'DELETE');
+  ask(pathOf`/sessions/${id}`, 'DELETE');
 
-async function ask<T>(path: string, method = 'GET', body?: object): Promise<Outcome<T>> {
-  try {
-    const response = await fetch(`/console${path}`, {
-      method,
-      headers: { ...CONSOLE_HEADERS, ...(body && { 'content-type': 'application/json' }) },
-      ...(body && { body: JSON.stringify(body) }),
-      cache: 'no-store',
-    });
-    const answer: unknown = await response.json();
-    if (!response.ok) return { failure: failureOf(response.status, answer, { path, method }) };
-    return { value: answer as T }; // `src/server/console/sessionRoutes.ts` defines the answers
-  } catch {
-    return { failure: unreachableFailure() };
-  }
+/** Sends a request to the routes of `src/server/console/sessionRoutes.ts`, whose responses have no envelope. */
+async function ask<T>(
+  path: string,
+  method: ApiRequest['method'] = 'GET',
+  body?: object,
+): Promise<Outcome<T>> {
+  const answer = await callJson<T>({ base: '/console', path, method, body });
+  return 'failure' in answer ? answer : { value: answer.value.body };
 }
 
 const CODE_REJECTED: Omit<Failure, 'status'> = {

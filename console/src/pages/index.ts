@@ -1,16 +1,25 @@
 /** All pages of the console, in the order of the navigation bar. */
+import './attacks.css';
+import './rules.css';
+import './zones.css';
 import { computed } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { may } from '../session.ts';
 import { Access } from './access/index.tsx';
-import { Attacks } from './attacks.tsx';
+import { AttackDetail } from './attacks/detail.tsx';
+import { AttackList } from './attacks/list.tsx';
 import { lazyPage } from './lazyPage.tsx';
 import { Nodes } from './nodes/index.tsx';
 import { Now } from './now.tsx';
-import { Rules } from './rules.tsx';
+import { recordsPage } from './recordsPage.tsx';
+import { RuleCreationForm } from './rules/creation.tsx';
+import { RuleDetail } from './rules/detail.tsx';
+import { RuleList } from './rules/list.tsx';
 import { Traces } from './traces/index.tsx';
 import { TryItPage } from './tryIt.tsx';
-import { Zones } from './zones.tsx';
+import { PolicyCreationForm } from './zones/creation.tsx';
+import { PolicyDetail } from './zones/detail.tsx';
+import { ZoneList } from './zones/list.tsx';
 
 export interface Page {
   /** Path of the page below /console. The rest of the URL selects its content, such as an attack in `/attacks/ID`. */
@@ -23,6 +32,10 @@ export interface Page {
   readonly orPermission?: string;
   readonly component: ComponentType;
 }
+
+const Attacks = recordsPage(AttackList, AttackDetail);
+const Rules = recordsPage(RuleList, RuleDetail, RuleCreationForm);
+const Zones = recordsPage(ZoneList, PolicyDetail, PolicyCreationForm);
 
 export const pages: readonly Page[] = [
   { path: '/', title: 'Now', key: 'n', permission: 'dns_protection:read', component: Now },

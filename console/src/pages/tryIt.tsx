@@ -20,11 +20,11 @@ import { Link } from '../ui/link.tsx';
 import { useLoaded } from '../ui/useLoaded.ts';
 import { KeyForm } from './traces/keyForm.tsx';
 import { NetworkChoice } from './traces/networkChoice.tsx';
-import { useNetwork, withNetwork } from './traces/traceUrl.ts';
+import { useWantedNetwork, withNetwork } from './traces/traceUrl.ts';
 
 /** Page with forms for operations of the rules API and methods of the gateway, sent with the session. */
 export function TryItPage() {
-  const network = useNetwork();
+  const network = useWantedNetwork();
   const [, , kind, id] = useLocation()[0].split('/');
   const rest = useLoaded(readOpenApi, []);
   const openApi = rest.loaded.value.value;

@@ -25,9 +25,7 @@ export function Palette() {
   const selected = useSignal(0);
   const objects = useSignal<readonly Hit[] | undefined>(undefined);
   useEffect(() => {
-    void readObjects().then((read) => {
-      objects.value = read;
-    });
+    void readObjects().then((read) => (objects.value = read));
   }, []);
   const found = [
     ...traceHits(text.value),
@@ -75,10 +73,7 @@ export function Palette() {
             >
               <span class="quiet">{hit.kind}</span>{' '}
               <span>
-                <UntrustedText text={hit.title} />{' '}
-                <span class="quiet">
-                  <UntrustedText text={hit.note ?? ''} />
-                </span>
+                <UntrustedText text={hit.title} /> <UntrustedText class="quiet" text={hit.note ?? ''} />
               </span>
             </div>
           ))}

@@ -1,9 +1,6 @@
+import { entryCalls, listAllAttacks, listAssessments, policyCalls, ruleCalls } from '../api/account.ts';
 import type { Outcome } from '../api/failure.ts';
 import { gateway } from '../api/gateway.ts';
-import { listAllAttacks } from '../api/guard.ts';
-import { entryCalls } from '../api/lists.ts';
-import { ruleCalls } from '../api/rules.ts';
-import { listAssessments, policyCalls } from '../api/zones.ts';
 import { isKeyListOpen } from '../keyboard.ts';
 import { ruleInForceId } from '../live.ts';
 import { zonesText } from '../pages/attacks/texts.ts';

@@ -1,5 +1,5 @@
-import { Fragment } from 'preact';
 import { Copy } from '../ui/copy.tsx';
+import { Facts } from '../ui/facts.tsx';
 import { escapeInvisible } from '../ui/value/escapeInvisible.ts';
 import { UntrustedText } from '../ui/value/untrustedText.tsx';
 import type { SentResponse } from './send.ts';
@@ -22,18 +22,9 @@ export function AnswerView({ answer }: { readonly answer: SentResponse }) {
         <span class="quiet">after {ms.toFixed(ms < 10 ? 1 : 0)} ms</span>
       </p>
       {headers.length > 0 && (
-        <dl class="facts">
-          {headers.map(([name, value]) => (
-            <Fragment key={name}>
-              <dt>{name}</dt>
-              <dd>
-                <code>
-                  <UntrustedText text={value} />
-                </code>
-              </dd>
-            </Fragment>
-          ))}
-        </dl>
+        <Facts
+          rows={headers.map(([name, value]) => [name, <UntrustedText as="code" key={name} text={value} />])}
+        />
       )}
       {text !== '' && <Lines text={text} />}
     </div>

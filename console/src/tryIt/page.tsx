@@ -3,7 +3,7 @@ import '../style.css';
 import { computed, signal } from '@preact/signals';
 import { render } from 'preact';
 import { ConfirmHost } from '../ui/form/confirm.tsx';
-import { TextInput } from '../ui/form/textInput.tsx';
+import { TextField } from '../ui/form/fields.tsx';
 import { UntrustedText } from '../ui/value/untrustedText.tsx';
 import { type OpenApi, type OpenRpc, restOperations, rpcOperations } from './operations.ts';
 import type { Endpoint } from './request.ts';
@@ -99,16 +99,11 @@ function Credentials() {
         void readDescription();
       }}
     >
-      <label>
-        {isRpc ? 'API key, if the gateway requires one' : 'API token'}
-        <TextInput name="secret" type="password" text={secret} />
-      </label>
-      {!isRpc && (
-        <label>
-          Account id
-          <TextInput name="account" text={account} />
-        </label>
-      )}
+      <TextField
+        label={isRpc ? 'API key, if the gateway requires one' : 'API token'}
+        {...{ name: 'secret', type: 'password', text: secret }}
+      />
+      {!isRpc && <TextField label="Account id" name="account" text={account} />}
       {isRpc && <button type="submit">Read the methods</button>}
     </form>
   );

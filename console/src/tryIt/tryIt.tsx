@@ -2,7 +2,7 @@ import './tryIt.css';
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { EmptyState } from '../ui/emptyState.tsx';
-import { TextInput } from '../ui/form/textInput.tsx';
+import { TextField } from '../ui/form/fields.tsx';
 import { OperationForm } from './operationForm.tsx';
 import type { Operation } from './operations.ts';
 import type { Endpoint } from './request.ts';
@@ -21,12 +21,10 @@ export function TryIt({ operations, chosen, endpointOf, linkTo, children }: TryI
   return (
     <div class="try-columns">
       <nav aria-label="Operations">
-        <TextInput
-          data-search
-          type="search"
-          aria-label="Search operations"
-          placeholder="Search operations"
-          text={search}
+        <TextField
+          label="Search operations"
+          isLabelHidden
+          {...{ type: 'search', 'data-search': true, placeholder: 'Search operations', text: search }}
         />
         {children}
         <div class="operations">

@@ -4,8 +4,9 @@ import { goTo } from '../navigate.ts';
 import { actorOf } from '../pages/activity/texts.ts';
 import { visiblePages } from '../pages/index.ts';
 import { account, chooseAccount, session, signOut } from '../session.ts';
+import { Facts } from './facts.tsx';
 import { Dialog } from './form/dialog.tsx';
-import { TextInput } from './form/textInput.tsx';
+import { CheckField, TextField } from './form/fields.tsx';
 import { Link } from './link.tsx';
 import { showToast } from './toast.tsx';
 import { isUtc, Time } from './value/time.tsx';
@@ -49,50 +50,48 @@ function Menu({ close }: { readonly close: () => void }) {
           close();
         }}
       >
-        <label>
-          Account
-          <TextInput
-            name="account"
-            list="accounts"
-            required
-            pattern="[A-Za-z0-9_\-]{1,32}"
-            title="1 to 32 letters, digits, _ and -"
-            text={chosen}
-          />
-        </label>
+        <TextField
+          label="Account"
+          {...{ name: 'account', list: 'accounts', required: true, text: chosen }}
+          pattern="[A-Za-z0-9_\-]{1,32}"
+          title="1 to 32 letters, digits, _ and -"
+        />
         <datalist id="accounts">
-          {(who.accounts === 'all' ? [] : who.accounts).map((id) => (
+          {who.accounts.map((id) => (
             <option key={id} value={id} />
           ))}
         </datalist>
         <button type="submit">Switch account</button>
       </form>
-      <dl class="facts">
-        <dt>Token</dt>
-        <dd>
-          <UntrustedText text={actorOf({ by: who.tokenId, ...(who.label && { label: who.label }) }).name} />
-          {who.expiresOn && (
+      <Facts
+        rows={[
+          [
+            'Token',
             <>
-              , expires <Time at={who.expiresOn} />
-            </>
-          )}
-        </dd>
-        <dt>Permissions</dt>
-        <dd>
-          {who.permissions.map((permission) => (
-            <code key={permission}>{permission} </code>
-          ))}
-          for {who.accounts === 'all' ? 'all accounts' : who.accounts.join(', ')}
-        </dd>
-      </dl>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={isUtc.value}
-          onChange={(event) => (isUtc.value = event.currentTarget.checked)}
-        />
-        Show times in UTC
-      </label>
+              <UntrustedText text={actorOf({ by: who.id, label: who.label }).name} />
+              {who.expires_on && (
+                <>
+                  , expires <Time at={who.expires_on} />
+                </>
+              )}
+            </>,
+          ],
+          [
+            'Permissions',
+            <>
+              {who.permissions.map((permission) => (
+                <code key={permission}>{permission} </code>
+              ))}
+              for {who.all_accounts ? 'all accounts' : who.accounts.join(', ')}
+            </>,
+          ],
+        ]}
+      />
+      <CheckField
+        label="Show times in UTC"
+        checked={isUtc.value}
+        change={(isWanted) => (isUtc.value = isWanted)}
+      />
       <div class="actions">
         <button
           type="button"

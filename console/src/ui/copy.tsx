@@ -34,9 +34,7 @@ export function Copy({
     } catch {
       reported.value = 'refused';
     }
-    setTimeout(() => {
-      reported.value = undefined;
-    }, FEEDBACK_MS);
+    setTimeout(() => (reported.value = undefined), FEEDBACK_MS);
   };
   const said = { copied: '✓ Copied', refused: '✕ Not allowed' };
   return (

@@ -18,11 +18,7 @@ export function ErrorBox({ failure, retry, isOver }: ErrorBoxProps) {
         <ul>
           {failure.faults.map(({ field, message }) => (
             <li key={`${field} ${message}`}>
-              {field !== undefined && !message.startsWith(field) && (
-                <code>
-                  <UntrustedText text={field} />
-                </code>
-              )}{' '}
+              {field !== undefined && !message.startsWith(field) && <UntrustedText as="code" text={field} />}{' '}
               <UntrustedText text={message} />
             </li>
           ))}

@@ -32,9 +32,7 @@ export function Graph(props: GraphProps) {
   useEffect(() => {
     if (place.current === null) return undefined;
     const made = new Plot(place.current, props, {
-      onCrosshair: (index) => {
-        crosshair.value = index;
-      },
+      onCrosshair: (index) => (crosshair.value = index),
       onZoom: (from, to) => latest.current.onZoom?.(from, to),
     });
     plot.current = made;
@@ -42,14 +40,16 @@ export function Graph(props: GraphProps) {
     // The plot is created one time. The next effect updates it.
   }, []);
   useEffect(() => plot.current?.show(props));
-  const { times, isLow, onPick } = props;
+  const { label, times, series, isLow, onPick } = props;
+  const index = crosshair.value;
+  const last = Math.max(0, times.length - 1);
+  const values = series.map((one) => `${one.title} ${valueText(one, index)}`).join(', ');
   const pick = () => {
-    const at = times[crosshair.value ?? times.length];
+    const at = times[index ?? times.length];
     if (at !== undefined) onPick?.(at);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    const last = times.length - 1;
-    const now = crosshair.value ?? last;
+    const now = index ?? last;
     const step = event.shiftKey ? PAGE_STEPS : 1;
     const moves: Readonly<Record<string, number>> = {
       ArrowLeft: now - step,
@@ -66,45 +66,28 @@ export function Graph(props: GraphProps) {
   };
   return (
     <figure class={isLow ? 'graph low' : 'graph'}>
-      <Area {...{ props, crosshair, place, onKeyDown, pick }} />
+      {/* A slider, whose value is the time under the crosshair. */}
+      <div
+        ref={place}
+        class="graph-place"
+        role="slider"
+        tabIndex={0}
+        aria-label={label}
+        aria-valuemin={0}
+        aria-valuemax={last}
+        aria-valuenow={index ?? last}
+        aria-valuetext={
+          index === undefined ? 'latest' : `${timeText(times[index] ?? 0, spanOf(props))}: ${values}`
+        }
+        onKeyDown={onKeyDown}
+        onClick={pick}
+      />
       <figcaption>
         <Legend graph={props} crosshair={crosshair} />
       </figcaption>
       {/* Another time range closes the table. */}
       <Data key={String(spanOf(props)[1] - spanOf(props)[0])} graph={props} />
     </figure>
-  );
-}
-
-interface AreaProps {
-  readonly props: GraphProps;
-  readonly crosshair: Signal<number | undefined>;
-  readonly place: { readonly current: HTMLDivElement | null };
-  readonly onKeyDown: (event: KeyboardEvent) => void;
-  readonly pick: () => void;
-}
-
-/** The element that contains the plot. It is a slider, whose value is the time under the crosshair. */
-function Area({ props, crosshair, place, onKeyDown, pick }: AreaProps) {
-  const { label, times, series } = props;
-  const index = crosshair.value;
-  const values = series.map((one) => `${one.title} ${valueText(one, index)}`).join(', ');
-  return (
-    <div
-      ref={place}
-      class="graph-place"
-      role="slider"
-      tabIndex={0}
-      aria-label={label}
-      aria-valuemin={0}
-      aria-valuemax={Math.max(0, times.length - 1)}
-      aria-valuenow={index ?? Math.max(0, times.length - 1)}
-      aria-valuetext={
-        index === undefined ? 'latest' : `${timeText(times[index] ?? 0, spanOf(props))}: ${values}`
-      }
-      onKeyDown={onKeyDown}
-      onClick={pick}
-    />
   );
 }
 
@@ -167,9 +150,7 @@ function Data({ graph }: { readonly graph: GraphProps }) {
           type="button"
           class="copy"
           aria-expanded={table.value !== undefined}
-          onClick={() => {
-            table.value = table.value === undefined ? rows().slice(0, TABLE_ROWS) : undefined;
-          }}
+          onClick={() => (table.value = table.value === undefined ? rows().slice(0, TABLE_ROWS) : undefined)}
         >
           {table.value === undefined ? 'Show as table' : 'Hide table'}
         </button>

@@ -1,16 +1,19 @@
 import type { ComponentChildren } from 'preact';
 import { goTo, hrefOf } from '../navigate.ts';
+import { UntrustedText } from './value/untrustedText.tsx';
 
 export interface LinkProps {
   /** Path of a page below /console. It may have a query. */
   readonly to: string;
   readonly class?: string;
   readonly current?: boolean;
-  readonly children: ComponentChildren;
+  readonly children?: ComponentChildren;
+  /** Untrusted text of the link, instead of children. */
+  readonly text?: string;
 }
 
 /** Link to another page of the console. It keeps the selected account. */
-export function Link({ to, class: className, current = false, children }: LinkProps) {
+export function Link({ to, class: className, current = false, children, text }: LinkProps) {
   return (
     <a
       href={hrefOf(to)}
@@ -22,7 +25,7 @@ export function Link({ to, class: className, current = false, children }: LinkPr
         goTo(to);
       }}
     >
-      {children}
+      {text === undefined ? children : <UntrustedText text={text} />}
     </a>
   );
 }

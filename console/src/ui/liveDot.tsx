@@ -9,9 +9,7 @@ const SECOND_MS = 1_000;
 export function LiveDot() {
   const nowMs = useSignal(performance.now());
   useEffect(() => {
-    const timer = setInterval(() => {
-      nowMs.value = performance.now();
-    }, SECOND_MS);
+    const timer = setInterval(() => (nowMs.value = performance.now()), SECOND_MS);
     return () => clearInterval(timer);
   }, [nowMs]);
   const sinceMs = nowMs.value - lastMessageMs.value;

@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import type { Failure } from '../api/failure.ts';
 import { UntrustedText } from './value/untrustedText.tsx';
 
 /** Time for which a message is shown, and the user can undo a change. */
@@ -18,6 +19,12 @@ let count = 0;
 export function showToast(text: string, undo?: () => void): void {
   toast.value = { id: ++count, text, undo };
 }
+
+/** Shows why an action had no effect. `what`: `Not deleted`. */
+export const showFailure = (what: string, failure: Failure): void =>
+  showToast(
+    [`${what}.`, failure.what, ...failure.faults.map(({ message }) => message), failure.todo].join(' '),
+  );
 
 export function ToastHost() {
   const shown = toast.value;

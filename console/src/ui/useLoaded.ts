@@ -16,21 +16,25 @@ export interface Reads<T> {
 }
 
 /**
- * Hook that calls `read` at once, and again when a value of `on` changes. The result of a read is ignored if a later
- * read has begun. While `isHeld`, for example during a deletion of the object, nothing is read; after that, it reads
+ * Hook that calls `read`, if any, at once, and again when a value of `on` changes. The result of a read is ignored if a value
+ * of `on` has changed, or if the result of a later read is shown. While `isHeld`, for example during a deletion of the object, nothing is read; after that, it reads
  * again.
  */
 export function useLoaded<T>(
-  read: () => Promise<Outcome<T>>,
+  read: (() => Promise<Outcome<T>>) | undefined | false,
   on: readonly unknown[],
   isHeld = false,
 ): Reads<T> {
   const loaded = useSignal<Loaded<T>>({ value: undefined, failure: undefined });
-  const turn = useRef(0);
+  /** Number of the current state of `on`, and numbers of reads. */
+  const state = useRef({ turn: 0, begun: 0, shown: 0 });
   const again = async () => {
-    const mine = ++turn.current;
+    if (!read) return;
+    const { turn } = state.current;
+    const mine = ++state.current.begun;
     const outcome = await read();
-    if (mine !== turn.current) return;
+    if (turn !== state.current.turn || mine < state.current.shown) return;
+    state.current.shown = mine;
     loaded.value =
       'failure' in outcome
         ? { value: loaded.peek().value, failure: outcome.failure }
@@ -38,9 +42,10 @@ export function useLoaded<T>(
   };
   // `read` itself is not listed, because `on` contains everything that it depends on.
   useEffect(() => {
+    if (!read) loaded.value = { value: undefined, failure: undefined };
     if (!isHeld) void again();
     return () => {
-      turn.current++;
+      state.current.turn++;
     };
   }, [...on, isHeld]);
   // What could not be read while the server was away is read when the page is live again.
@@ -49,4 +54,14 @@ export function useLoaded<T>(
     if (connection.value === 'live' && failure !== undefined && failure.status === undefined) void again();
   });
   return { loaded, again: () => void again() };
+}
+
+/** Hook that calls `read` at once, and again at an interval. */
+export function usePolled<T>(read: () => Promise<Outcome<T>>, intervalMs: number): Reads<T> {
+  const reads = useLoaded(read, []);
+  useEffect(() => {
+    const timer = setInterval(reads.again, intervalMs);
+    return () => clearInterval(timer);
+  }, []);
+  return reads;
 }

@@ -1,11 +1,13 @@
-import { type Signal, useSignal } from '@preact/signals';
+import type { Signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { newRetryKey, type WithSecret } from '../../api/access.ts';
 import type { ApiResponse } from '../../api/client.ts';
-import type { Failure, Outcome } from '../../api/failure.ts';
+import type { Outcome } from '../../api/failure.ts';
+import { newRetryKey, type WithSecret } from '../../api/server.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Dialog } from '../../ui/form/dialog.tsx';
+import { SelectField } from '../../ui/form/fields.tsx';
+import { useAction } from '../../ui/useAction.ts';
 import { expiryAfterDays, LIFETIMES } from './texts.ts';
 
 interface CreationDialogProps<Body extends object, Made> {
@@ -24,9 +26,8 @@ interface CreationDialogProps<Body extends object, Made> {
 
 /** Dialog that creates a token or an API key. Its last field is the lifetime. */
 export function CreationDialog<Body extends object, Made>(props: CreationDialogProps<Body, Made>) {
-  const { what, days, close } = props;
-  const failure = useSignal<Failure | undefined>(undefined);
-  const isBusy = useSignal(false);
+  const { what, days, expiresOn, close } = props;
+  const { failure, isBusy, run } = useAction();
   const sent = useMemo(() => new Map<string, { readonly body: Body; readonly retryKey: string }>(), []);
   const submit = async (event: Event) => {
     event.preventDefault();
@@ -37,56 +38,35 @@ export function CreationDialog<Body extends object, Made>(props: CreationDialogP
     const chosen = JSON.stringify({ ...body, expires_on: days.value });
     const asked = sent.get(chosen) ?? { body, retryKey: newRetryKey() };
     sent.set(chosen, asked);
-    isBusy.value = true;
-    const answer = await props.create(asked.body, asked.retryKey);
-    isBusy.value = false;
+    const answer = await run(props.create(asked.body, asked.retryKey));
     if ('value' in answer) props.made(answer.value.result);
-    else failure.value = answer.failure;
   };
   return (
     <Dialog title={`New ${what}`} close={close}>
       <form onSubmit={submit}>
-        {failure.value && <ErrorBox failure={failure.value} />}
+        {failure && <ErrorBox failure={failure} />}
         {props.children}
-        <LifeChoice days={days} expiresOn={props.expiresOn} />
+        <SelectField
+          label="Valid for"
+          chosen={days}
+          options={[
+            ...LIFETIMES.filter(
+              ([life]) =>
+                expiresOn === undefined ||
+                expiryAfterDays(life, Date.now()) < new Date(expiresOn).toISOString(),
+            ),
+            ['', expiresOn === undefined ? 'unlimited time' : 'as long as your token'],
+          ]}
+        />
         <div class="actions">
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" class="primary" disabled={isBusy.value}>
+          <button type="submit" class="primary" disabled={isBusy}>
             Create {what.split(' ').at(-1)}
           </button>
         </div>
       </form>
     </Dialog>
-  );
-}
-
-interface LifeChoiceProps {
-  readonly days: Signal<string>;
-  readonly expiresOn: string | undefined;
-}
-
-function LifeChoice({ days, expiresOn }: LifeChoiceProps) {
-  return (
-    <label>
-      Valid for
-      <select
-        value={days.value}
-        onChange={(event) => {
-          days.value = event.currentTarget.value;
-        }}
-      >
-        {LIFETIMES.filter(
-          ([life]) =>
-            expiresOn === undefined || expiryAfterDays(life, Date.now()) < new Date(expiresOn).toISOString(),
-        ).map(([life, word]) => (
-          <option key={life} value={life}>
-            {word}
-          </option>
-        ))}
-        <option value="">{expiresOn === undefined ? 'unlimited time' : 'as long as your token'}</option>
-      </select>
-    </label>
   );
 }

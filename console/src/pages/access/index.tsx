@@ -1,5 +1,5 @@
+import { listKeys, listTokens } from '../../api/server.ts';
 import './access.css';
-import { listKeys, listTokens } from '../../api/access.ts';
 import { gateway } from '../../api/gateway.ts';
 import { may, session } from '../../session.ts';
 import { GatewayFailure } from '../../ui/gatewayFailure.tsx';
@@ -21,7 +21,7 @@ export function Access() {
       <h1>
         {accessHeadline(
           {
-            hasServersToken: session.value?.tokenId.startsWith(CONFIGURED) ?? false,
+            hasServersToken: session.value?.id.startsWith(CONFIGURED) ?? false,
             tokens: tokens.loaded.value.value,
             keys: seesKeys ? keys.loaded.value.value : undefined,
           },

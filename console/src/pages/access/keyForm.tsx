@@ -1,8 +1,10 @@
 import { signal, useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { createKey, type GatewayKey, type GatewayKeyCreation, type WithSecret } from '../../api/access.ts';
-import { TextInput } from '../../ui/form/textInput.tsx';
+import { createKey } from '../../api/server.ts';
+import type { GatewayKey, Schemas } from '../../api/types.ts';
+import { TextField } from '../../ui/form/fields.tsx';
 import { CreationDialog } from './creation.tsx';
+import type { FormProps } from './secretSection.tsx';
 
 const LIMITS = [
   ['trace_filter_blocks', 'Blocks of trace_filter', 8_000],
@@ -11,22 +13,16 @@ const LIMITS = [
   ['fee_history_blocks', 'Blocks of eth_feeHistory', 1_024],
 ] as const;
 
-interface KeyFormProps {
-  readonly isFirst: boolean;
-  readonly close: () => void;
-  readonly made: (key: WithSecret<GatewayKey>) => void;
-}
-
-export function KeyForm({ isFirst, close, made }: KeyFormProps) {
+export function KeyForm({ isFirst, close, made }: FormProps<GatewayKey> & { readonly isFirst: boolean }) {
   const name = useSignal('');
   const rate = useSignal('');
   const methods = useSignal('');
   const limits = useMemo(
-    () => LIMITS.map(([name, title, max]) => ({ name, title, max, text: signal('') })),
+    () => LIMITS.map(([name, label, max]) => ({ name, label, max, text: signal('') })),
     [],
   );
   const days = useSignal('');
-  const body = (): GatewayKeyCreation => {
+  const body = (): Schemas['GatewayKeyCreation'] => {
     const wanted = methods.value.split(/[\s,]+/).filter((method) => method !== '');
     const set = limits.filter(({ text }) => text.value !== '');
     return {
@@ -43,25 +39,19 @@ export function KeyForm({ isFirst, close, made }: KeyFormProps) {
       {isFirst && (
         <p class="look">▲ This is the first key: from then on, the gateway rejects requests without a key.</p>
       )}
-      <label>
-        Name
-        <TextInput name="name" required maxLength={64} placeholder="explorer" text={name} />
-      </label>
-      <label>
-        Calls per second (empty: no limit)
-        <TextInput type="number" name="rate" min={1} max={1_000_000} step={1} text={rate} />
-      </label>
-      <label>
-        Methods, separated by spaces (empty: all)
-        <TextInput name="methods" placeholder="eth_call eth_getLogs" text={methods} />
-      </label>
+      <TextField label="Name" name="name" required maxLength={64} placeholder="explorer" text={name} />
+      <TextField
+        label="Calls per second (empty: no limit)"
+        {...{ type: 'number', name: 'rate', min: 1, max: 1_000_000, step: 1, text: rate }}
+      />
+      <TextField
+        label="Methods, separated by spaces (empty: all)"
+        {...{ name: 'methods', placeholder: 'eth_call eth_getLogs', text: methods }}
+      />
       <details>
         <summary>Limits of calls (empty: those of the server)</summary>
-        {limits.map(({ name, title, max, text }) => (
-          <label key={name}>
-            {title}
-            <TextInput type="number" name={name} min={1} max={max} step={1} text={text} />
-          </label>
+        {limits.map((limit) => (
+          <TextField key={limit.name} type="number" min={1} step={1} {...limit} />
         ))}
       </details>
     </CreationDialog>

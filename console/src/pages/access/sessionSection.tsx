@@ -1,23 +1,21 @@
-import { useSignal } from '@preact/signals';
-import type { Failure } from '../../api/failure.ts';
 import { endListedSession, type ListedSession, listSessions } from '../../api/session.ts';
 import { may, session } from '../../session.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { LoadState } from '../../ui/loadState.tsx';
 import { type Column, Table } from '../../ui/table/table.tsx';
+import { timeColumn } from '../../ui/table/timeColumn.tsx';
 import { showToast } from '../../ui/toast.tsx';
+import { useAction } from '../../ui/useAction.ts';
 import { useLoaded } from '../../ui/useLoaded.ts';
-import { Time } from '../../ui/value/time.tsx';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { actorOf } from '../activity/texts.ts';
 
 /** Browsers that are signed in to this console. */
 export function SessionSection() {
   const reads = useLoaded(listSessions, []);
-  const endFailure = useSignal<Failure | undefined>(undefined);
+  const ending = useAction();
   const end = async (one: ListedSession) => {
-    const answer = await endListedSession(one);
-    endFailure.value = 'failure' in answer ? answer.failure : undefined;
+    const answer = await ending.run(endListedSession(one));
     if ('value' in answer) showToast('The session has ended.');
     reads.again();
   };
@@ -28,7 +26,7 @@ export function SessionSection() {
         <h2>Browsers that are signed in</h2>
       </div>
       <LoadState of={reads} what="the sessions" />
-      {endFailure.value && <ErrorBox failure={endFailure.value} />}
+      {ending.failure && <ErrorBox failure={ending.failure} />}
       {value !== undefined && (
         <Table
           caption="Sessions"
@@ -47,18 +45,18 @@ const columns = (end: (one: ListedSession) => void): readonly Column<ListedSessi
     title: 'Token',
     cell: ({ token_id, label, is_current }) => (
       <>
-        <UntrustedText text={actorOf({ by: token_id, ...(label && { label }) }).name} />
+        <UntrustedText text={actorOf({ by: token_id, label }).name} />
         {is_current && <span class="quiet"> (this browser)</span>}
       </>
     ),
   },
   { title: 'Address', cell: ({ from }) => <UntrustedText text={from || 'local'} /> },
-  { title: 'Since', cell: ({ created_on }) => <Time at={created_on} /> },
-  { title: 'Ends', cell: ({ expires_on }) => <Time at={expires_on} /> },
+  timeColumn('Since', ({ created_on }) => created_on),
+  timeColumn('Ends', ({ expires_on }) => expires_on),
   {
     ...{ title: 'Action', isNumber: true },
     cell: (one) =>
-      !one.is_current && (may('tokens:write') || one.token_id === session.value?.tokenId) ? (
+      !one.is_current && (may('tokens:write') || one.token_id === session.value?.id) ? (
         <button type="button" onClick={() => end(one)}>
           End session
         </button>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ApiToken, GatewayKey } from '../../api/access.ts';
+import type { ApiToken, GatewayKey } from '../../api/types.ts';
 import { accessHeadline } from './texts.ts';
 
 const NOW_MS = Date.parse('2026-11-22T12:00:00Z');

@@ -1,4 +1,4 @@
-import type { ApiToken, GatewayKey } from '../../api/access.ts';
+import type { ApiToken, GatewayKey } from '../../api/types.ts';
 import { formatQuantity } from '../traces/frames/ether.ts';
 
 const WEEK_MS = 7 * 86_400_000;

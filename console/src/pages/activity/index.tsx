@@ -1,21 +1,22 @@
+import type { Change } from '../../api/types.ts';
+import { timeColumn } from '../../ui/table/timeColumn.tsx';
 import './activity.css';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { useSearch } from 'wouter-preact';
-import type { Change } from '../../api/audit.ts';
 import { live } from '../../live.ts';
 import { changeQuery } from '../../navigate.ts';
 import { account, may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { Choice } from '../../ui/form/choice.tsx';
-import { TextInput } from '../../ui/form/textInput.tsx';
+import { TextField } from '../../ui/form/fields.tsx';
 import { Link } from '../../ui/link.tsx';
 import { LoadState } from '../../ui/loadState.tsx';
+import { Pages } from '../../ui/pages.tsx';
 import { SaveCsv } from '../../ui/table/saveCsv.tsx';
 import { type Column, Table } from '../../ui/table/table.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { pluralOf } from '../../ui/value/quantity.tsx';
-import { Time } from '../../ui/value/time.tsx';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { Differences } from './differences.tsx';
 import { readChanges } from './readChanges.ts';
@@ -31,7 +32,12 @@ import {
 } from './texts.ts';
 
 const DAY_MS = 86_400_000;
-const PERIODS = { '': 'any time', 1: 'last 24 hours', 7: 'last 7 days', 30: 'last 30 days' } as const;
+const PERIODS = [
+  ['', 'any time'],
+  ['1', 'last 24 hours'],
+  ['7', 'last 7 days'],
+  ['30', 'last 30 days'],
+] as const;
 
 /** Page of the audit log: all changes with their authors, newest first. The URL contains the filters and the page. */
 export function Activity() {
@@ -96,18 +102,10 @@ export function Activity() {
         />
       )}
       {value !== undefined && (cursor !== undefined || value.next !== undefined) && (
-        <nav class="pages" aria-label="Pages of the list">
-          <button type="button" disabled={cursor === undefined} onClick={() => changeQuery({ cursor: '' })}>
-            Newest
-          </button>
-          <button
-            type="button"
-            disabled={value.next === undefined}
-            onClick={() => changeQuery({ cursor: value.next ?? '' })}
-          >
-            Older
-          </button>
-        </nav>
+        <Pages
+          newer={['Newest', cursor === undefined ? undefined : { cursor: '' }]}
+          older={['Older', value.next === undefined ? undefined : { cursor: value.next }]}
+        />
       )}
       {!(may('tokens:read') && may('keys:read')) && (
         <p class="quiet">
@@ -151,10 +149,11 @@ function Filters({ text }: { readonly text: string }) {
   };
   return (
     <form class="row" onSubmit={submit}>
-      <label>
-        Actor, address or object
-        <TextInput type="search" data-search placeholder="Press Enter to search  ( / )" text={sought} />
-      </label>
+      <TextField
+        label="Actor, address or object"
+        {...{ type: 'search', 'data-search': true, text: sought }}
+        placeholder="Press Enter to search  ( / )"
+      />
       <Choice name="kind" title="Changes of" options={KINDS} />
       <Choice name="days" title="Period" options={PERIODS} />
     </form>
@@ -162,17 +161,13 @@ function Filters({ text }: { readonly text: string }) {
 }
 
 const columns: readonly Column<Change>[] = [
-  { title: 'Time', cell: ({ at }) => <Time at={at} /> },
+  timeColumn('Time', ({ at }) => at),
   {
     title: 'Actor',
     cell: (change) => (
       <span title={`${change.by} from ${change.from}`}>
-        <Link to={`/activity?text=${encodeURIComponent(actorOf(change).name)}`}>
-          <UntrustedText text={actorOf(change).name} />
-        </Link>{' '}
-        <span class="quiet">
-          <UntrustedText text={`${actorOf(change).note}, ${change.from}`} />
-        </span>
+        <Link to={`/activity?text=${encodeURIComponent(actorOf(change).name)}`} text={actorOf(change).name} />{' '}
+        <UntrustedText class="quiet" text={`${actorOf(change).note}, ${change.from}`} />
       </span>
     ),
   },

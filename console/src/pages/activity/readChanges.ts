@@ -1,5 +1,6 @@
-import { type Change, readAudit } from '../../api/audit.ts';
+import { readAudit } from '../../api/account.ts';
 import type { Outcome } from '../../api/failure.ts';
+import type { Change } from '../../api/types.ts';
 import { type ChangeFilter, isMatch } from './texts.ts';
 
 const CHANGES_PER_PAGE = 50;

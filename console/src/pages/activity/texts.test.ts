@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Change } from '../../api/audit.ts';
+import type { Change } from '../../api/types.ts';
 import { actorOf, differencesOf, isMatch, subjectOf } from './texts.ts';
 
 const base = { at: '2026-11-27T03:12:00.000001Z', by: '8f3e21ab-0000', from: '192.0.2.1', account: 'a' };

@@ -1,4 +1,4 @@
-import type { Change } from '../../api/audit.ts';
+import type { Change } from '../../api/types.ts';
 import { scopeText } from '../rules/texts.ts';
 
 /** Members that the server sets, so that they do not describe a change. */
@@ -12,14 +12,11 @@ export interface Actor {
 }
 
 /** Returns the author of a change: the label of the token, or the user of a command. */
-export function actorOf({ by, label }: Pick<Change, 'by' | 'label'>): Actor {
+export function actorOf({ by, label }: { readonly by: string; readonly label?: string | undefined }): Actor {
   const [, kind, id = ''] = /^(cli|configured):(.*)$/s.exec(by) ?? [];
   if (kind === 'cli') return { name: id, note: 'command line' };
   if (kind === 'configured')
-    return {
-      name: label ?? 'API token of the server',
-      note: `configured ${shortId(id)}`,
-    };
+    return { name: label ?? 'API token of the server', note: `configured ${shortId(id)}` };
   const note = `token ${shortId(by)}`;
   return label === undefined ? { name: note, note: 'without a label' } : { name: label, note };
 }
@@ -76,14 +73,14 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-export const KINDS = {
-  '': 'everything',
-  rule: 'rules',
-  list: 'access lists',
-  zone: 'zone policies',
-  token: 'tokens',
-  key: 'API keys',
-} as const;
+export const KINDS = [
+  ['', 'everything'],
+  ['rule', 'rules'],
+  ['list', 'access lists'],
+  ['zone', 'zone policies'],
+  ['token', 'tokens'],
+  ['key', 'API keys'],
+] as const;
 
 export interface ChangeFilter {
   /** Kind of the changed object; empty for all kinds. */
@@ -100,16 +97,7 @@ export function isMatch(change: Change, { kind, text }: ChangeFilter): boolean {
   );
 }
 
-export const CSV_HEADINGS = [
-  'time (UTC)',
-  'actor',
-  'actor id',
-  'from',
-  'action',
-  'object',
-  'before',
-  'after',
-];
+export const CSV_HEADINGS = 'time (UTC),actor,actor id,from,action,object,before,after'.split(',');
 export const csvRowOf = (change: Change): string[] => [
   ...[change.at, actorOf(change).name, change.by, change.from, change.action, subjectOf(change)],
   ...('before' in change && change.before ? [JSON.stringify(change.before)] : ['']),

@@ -1,4 +1,5 @@
 import type { Column } from '../../ui/table/table.tsx';
+import { timeColumn } from '../../ui/table/timeColumn.tsx';
 import { Time } from '../../ui/value/time.tsx';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { type Alert, kindText, reasonText, type Webhook } from './texts.ts';
@@ -8,10 +9,7 @@ export const webhookColumns: readonly Column<Webhook>[] = [
     title: 'Webhook',
     cell: ({ name, host }) => (
       <span>
-        {name}{' '}
-        <code class="quiet">
-          <UntrustedText text={host} />
-        </code>
+        {name} <UntrustedText as="code" class="quiet" text={host} />
       </span>
     ),
   },
@@ -47,7 +45,7 @@ export const webhookColumns: readonly Column<Webhook>[] = [
 ];
 
 export const alertColumns = (webhookCount: number): readonly Column<Alert>[] => [
-  { title: 'Time', cell: ({ at }) => <Time at={at} /> },
+  timeColumn('Time', ({ at }) => at),
   {
     title: 'State',
     cell: ({ state, kind }) =>
@@ -63,10 +61,7 @@ export const alertColumns = (webhookCount: number): readonly Column<Alert>[] => 
     title: 'Alert',
     cell: ({ kind, subject, text }) => (
       <span>
-        {kindText(kind)}: <UntrustedText text={subject} />{' '}
-        <span class="quiet">
-          <UntrustedText text={text} />
-        </span>
+        {kindText(kind)}: <UntrustedText text={subject} /> <UntrustedText class="quiet" text={text} />
       </span>
     ),
   },

@@ -1,8 +1,8 @@
+import { readAlerts, testAlerts } from '../../api/server.ts';
+import type { Schemas } from '../../api/types.ts';
 import './alerts.css';
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import { useSearch } from 'wouter-preact';
-import { type AlertTest, readAlerts, testAlerts } from '../../api/alerts.ts';
 import { may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { Choice } from '../../ui/form/choice.tsx';
@@ -10,7 +10,7 @@ import { confirm } from '../../ui/form/confirm.tsx';
 import { LoadState } from '../../ui/loadState.tsx';
 import { Table } from '../../ui/table/table.tsx';
 import { showToast } from '../../ui/toast.tsx';
-import { useLoaded } from '../../ui/useLoaded.ts';
+import { usePolled } from '../../ui/useLoaded.ts';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { alertColumns, webhookColumns } from './columns.tsx';
 import { type Alert, alertsHeadline, kindText, reasonText, type Webhook } from './texts.ts';
@@ -25,12 +25,8 @@ const CONFIGURATION = [
 
 /** Page of alerts: webhooks, a test, and the last 100 alerts. */
 export function AlertsPage() {
-  const reads = useLoaded(readAlerts, []);
+  const reads = usePolled(readAlerts, REFRESH_MS);
   const { loaded, again } = reads;
-  useEffect(() => {
-    const timer = setInterval(again, REFRESH_MS);
-    return () => clearInterval(timer);
-  }, []);
   const report = loaded.value.value?.result;
   const state = report && alertsHeadline(report);
   return (
@@ -63,7 +59,7 @@ interface WebhooksProps {
 }
 
 function Webhooks({ webhooks, isSigned, changed }: WebhooksProps) {
-  const results = useSignal<readonly AlertTest[]>([]);
+  const results = useSignal<readonly Schemas['AlertTest'][]>([]);
   const isBusy = useSignal(false);
   const test = async () => {
     const isWanted = await confirm({
@@ -124,7 +120,7 @@ function History({ history, webhookCount }: HistoryProps) {
         <Choice
           name="kind"
           title="Kind"
-          options={{ '': 'all kinds', ...Object.fromEntries(kinds.map((one) => [one, kindText(one)])) }}
+          options={[['', 'all kinds'], ...kinds.map((one) => [one, kindText(one)] as const)]}
         />
       </div>
       {shown.length === 0 ? (

@@ -1,5 +1,4 @@
-import type { Alerts } from '../../api/alerts.ts';
-
+type Alerts = Schemas['Alerts'];
 export type Webhook = Alerts['webhooks'][number];
 export type Alert = Alerts['history'][number];
 
@@ -39,3 +38,5 @@ export function alertsHeadline({ webhooks, history }: Alerts): {
     isWell: true,
   };
 }
+
+import type { Schemas } from '../../api/types.ts';

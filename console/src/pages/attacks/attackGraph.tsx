@@ -1,6 +1,4 @@
-import type { ApiResponse } from '../../api/client.ts';
-import type { Outcome } from '../../api/failure.ts';
-import { type Analytics, readAnalytics } from '../../api/rules.ts';
+import { readAnalytics } from '../../api/account.ts';
 import type { Attack } from '../../api/types.ts';
 import { live } from '../../live.ts';
 import { modeMarks, type Point } from '../../ratePoints.ts';
@@ -34,8 +32,7 @@ function Minutes({ attack }: { readonly attack: Attack }) {
   const to = Date.parse(attack.last_seen_on) + MARGIN_MS;
   const isTooOld = Date.now() - from > RETENTION_MS;
   const { loaded } = useLoaded(
-    async (): Promise<Outcome<ApiResponse<Analytics> | undefined>> =>
-      id === undefined || isTooOld ? { value: undefined } : readAnalytics(id, queryOf(attack, from, to)),
+    id !== undefined && !isTooOld && (() => readAnalytics(id, queryOf(attack, from, to))),
     [id, attack.started_on, attack.state, Math.floor(to / 60_000)],
   );
   const isReading = loaded.value.value === undefined && loaded.value.failure === undefined;

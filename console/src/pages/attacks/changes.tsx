@@ -1,4 +1,5 @@
 import type { Attack } from '../../api/types.ts';
+import { Facts } from '../../ui/facts.tsx';
 import { formatNumber } from '../../ui/value/quantity.tsx';
 import { Time } from '../../ui/value/time.tsx';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
@@ -20,18 +21,13 @@ export function Changes({ attack: { changes } }: { readonly attack: Attack }) {
       {changes.length === 0 ? (
         <p class="quiet">No events.</p>
       ) : (
-        <dl class="facts">
-          {changes.map((change) => (
-            <div key={`${change.at} ${change.kind}`}>
-              <dt>
-                <Time at={change.at} form="clock" />
-              </dt>
-              <dd>
-                <UntrustedText text={WORDS[change.kind](change)} />
-              </dd>
-            </div>
-          ))}
-        </dl>
+        <Facts
+          rows={changes.map((change) => [
+            <Time key={change.at} at={change.at} form="clock" />,
+            <UntrustedText key={change.kind} text={WORDS[change.kind](change)} />,
+            `${change.at} ${change.kind}`,
+          ])}
+        />
       )}
     </section>
   );

@@ -1,11 +1,12 @@
 import { computed, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { attackCall, readAttack } from '../../api/account.ts';
 import { curlOf } from '../../api/client.ts';
-import { attackCall, readAttack } from '../../api/guard.ts';
 import type { Attack } from '../../api/types.ts';
 import { live, refreshPeriod, unknownSince } from '../../live.ts';
 import { Copy } from '../../ui/copy.tsx';
 import { DetailPage } from '../../ui/detailPage.tsx';
+import { Facts } from '../../ui/facts.tsx';
 import { Link } from '../../ui/link.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { formatNumber, formatPercent } from '../../ui/value/quantity.tsx';
@@ -13,7 +14,7 @@ import { formatDuration, Time } from '../../ui/value/time.tsx';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { AttackGraph } from './attackGraph.tsx';
 import { Changes } from './changes.tsx';
-import { FLEET_MS } from './readPage.ts';
+import { fleetTurn } from './readPage.ts';
 import { SampleList } from './sampleList.tsx';
 import {
   attackDurationMs,
@@ -31,13 +32,10 @@ const ZONES_NAMED = 5;
 const TOP_LINES = 10;
 
 const turn = computed(() => refreshPeriod(REFRESH_MS));
-/** Number that changes at each refresh of an attack at another guard. */
-const remoteRefresh = computed(() => refreshPeriod(FLEET_MS));
-
 export function AttackDetail({ id }: { readonly id: string }) {
   const isOpen = (live.value?.guard?.attacks ?? []).some((attack) => attack.id === id);
   const lastsElsewhere = useSignal(false);
-  const refresh = isOpen ? turn.value : lastsElsewhere.value ? remoteRefresh.value : 0;
+  const refresh = isOpen ? turn.value : lastsElsewhere.value ? fleetTurn.value : 0;
   const reads = useLoaded(() => readAttack(id), [id, isOpen, refresh]);
   const { value } = reads.loaded.value;
   useEffect(() => {
@@ -69,16 +67,12 @@ function AttackReport({ attack }: { readonly attack: Attack }) {
                 <UntrustedText text={place} />
               </>
             )}
-            {isUnknown ? (
+            {isUnknown && (
               <>
                 : unknown since <Time at={since.toISOString()} form="clock" />
               </>
-            ) : lasts ? (
-              ' is active'
-            ) : (
-              ' has ended'
             )}
-            .
+            {!isUnknown && (lasts ? ' is active' : ' has ended')}.
           </h1>
           <p>
             {lasts ? 'Since ' : 'From '}
@@ -114,7 +108,7 @@ function AttackReport({ attack }: { readonly attack: Attack }) {
       <div class="two-columns">
         <section>
           <h2>Facts</h2>
-          <Facts attack={attack} />
+          <AttackFacts attack={attack} />
         </section>
         <Changes attack={attack} />
       </div>
@@ -130,10 +124,10 @@ function AttackReport({ attack }: { readonly attack: Attack }) {
   );
 }
 
-function Facts({ attack }: { readonly attack: Attack }) {
+function AttackFacts({ attack }: { readonly attack: Attack }) {
   const { now, peak, rule, known_names: known } = attack;
   const place = locationText(attack);
-  const rows: readonly (readonly [string, string])[] = [
+  const texts: readonly (readonly [string, string])[] = [
     ['Detected by', detectionReasons[attack.detected_by]],
     [
       'Queries/s',
@@ -150,26 +144,17 @@ function Facts({ attack }: { readonly attack: Attack }) {
     ...(place === undefined ? [] : [['Seen at', place] as const]),
     ['Id', attack.id],
   ];
+  const ruleInForce = rule && (
+    <>
+      <Link to={`/rules/${rule.id}`}>{rule.id.slice(0, 8)}</Link>, {rule.mode}
+    </>
+  );
   return (
-    <dl class="facts">
-      {rows.map(([title, text]) => (
-        <div key={title}>
-          <dt>{title}</dt>
-          <dd>
-            <UntrustedText text={text} />
-          </dd>
-        </div>
-      ))}
-      <dt>Rule in force</dt>
-      <dd>
-        {rule === undefined ? (
-          'none'
-        ) : (
-          <>
-            <Link to={`/rules/${rule.id}`}>{rule.id.slice(0, 8)}</Link>, {rule.mode}
-          </>
-        )}
-      </dd>
-    </dl>
+    <Facts
+      rows={[
+        ...texts.map(([title, text]) => [title, <UntrustedText key={title} text={text} />] as const),
+        ['Rule in force', ruleInForce ?? 'none'],
+      ]}
+    />
   );
 }

@@ -1,19 +1,40 @@
+import { computed, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { listAttacks, readFleet } from '../../api/account.ts';
 import type { ApiResponse } from '../../api/client.ts';
 import type { Outcome } from '../../api/failure.ts';
-import { type AttackQuery, listAttacks, readFleet } from '../../api/guard.ts';
 import type { AttackSummary } from '../../api/types.ts';
-import { guardsOf } from './texts.ts';
+import { refreshPeriod } from '../../live.ts';
+import { account } from '../../session.ts';
+import { useLoaded } from '../../ui/useLoaded.ts';
 
 /** Interval at which guards report their attacks to each other. */
-export const FLEET_MS = 10_000;
+const FLEET_MS = 10_000;
+/** Number that changes each time that other guards may have reported their attacks. */
+export const fleetTurn = computed(() => refreshPeriod(FLEET_MS));
 
-export type AttackPage = ApiResponse<readonly AttackSummary[]> & { readonly isOfFleet: boolean };
+type AttackPage = ApiResponse<readonly AttackSummary[]> & { readonly isOfFleet: boolean };
+type Query = Parameters<typeof listAttacks>[0];
 
 /** Reads a page of attacks. `isOfFleet` is true if several guards are running, or reported attacks of the page. */
-export async function readPage(query: AttackQuery): Promise<Outcome<AttackPage>> {
+async function readPage(query: Query): Promise<Outcome<AttackPage>> {
   const [attacks, fleet] = await Promise.all([listAttacks(query), readFleet()]);
   if ('failure' in attacks) return attacks;
-  const now = 'value' in fleet ? fleet.value.result.map(({ id }) => ({ instance: id })) : [];
-  const isOfFleet = guardsOf([...now, ...attacks.value.result]).size > 1;
-  return { value: { ...attacks.value, isOfFleet } };
+  const running = 'value' in fleet ? fleet.value.result.map(({ id }) => id) : [];
+  const guards = new Set([...running, ...attacks.value.result.flatMap(({ instance }) => instance ?? [])]);
+  return { value: { ...attacks.value, isOfFleet: guards.size > 1 } };
+}
+
+/** Hook that reads a page of attacks when a value of `on` changes and, in a fleet, at each turn. */
+export function useAttacks(query: Query, on: readonly unknown[] = []) {
+  const isOfFleet = useSignal(false);
+  const reads = useLoaded(
+    () => readPage(query),
+    [account.value, ...on, isOfFleet.value ? fleetTurn.value : 0],
+  );
+  const { value } = reads.loaded.value;
+  useEffect(() => {
+    isOfFleet.value = value?.isOfFleet ?? false;
+  }, [value]);
+  return reads;
 }

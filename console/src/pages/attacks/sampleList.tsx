@@ -10,16 +10,12 @@ export function SampleList({ queries }: { readonly queries: readonly SampledQuer
     <ul class="samples">
       {queries.map(({ name, type, network }) => (
         <li key={`${name} ${type} ${network}`}>
-          <code>
-            <UntrustedText text={name} />
-          </code>
+          <UntrustedText as="code" text={name} />
           <span>
             <ListButton list="allowlist" value={name} isName comment="From a sampled query" />
           </span>
           <span>{type}</span>
-          <span class="quiet">
-            <UntrustedText text={network} />
-          </span>
+          <UntrustedText class="quiet" text={network} />
           <ListButton list="denylist" value={network} comment="From a sampled query" />
         </li>
       ))}

@@ -26,9 +26,6 @@ export function locationText({ instance, region, datacenter }: AttackOrigin): st
 
 type AttackOrigin = Pick<AttackSummary, 'instance' | 'region' | 'datacenter'>;
 
-export const guardsOf = (seen: readonly AttackOrigin[]): ReadonlySet<string> =>
-  new Set(seen.flatMap(({ instance }) => instance ?? []));
-
 export const detectionReasons: Readonly<Record<AttackSummary['detected_by'], string>> = {
   unknown_rate: 'rate of unknown names above the alarm threshold',
   unknown_share: 'share of unknown names far above the baseline',

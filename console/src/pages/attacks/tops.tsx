@@ -58,9 +58,7 @@ function TopList({ title, hitters, weight, most, action }: TopProps) {
               key={one.value}
               title={`${formatNumber(one.count)}, overestimated by at most ${formatNumber(one.error)}`}
             >
-              <span class="top-value">
-                <UntrustedText text={one.value} />
-              </span>
+              <UntrustedText class="top-value" text={one.value} />
               {action && <ListButton {...action} value={one.value} />}
               <span class="number">{formatPercent(shareOf(one, weight))}</span>
               <span class="bar-place" aria-hidden="true">

@@ -1,17 +1,14 @@
 import { useMemo } from 'preact/hooks';
-import { useSearch } from 'wouter-preact';
-import { readFleet } from '../../api/guard.ts';
-import { readHealth } from '../../api/operator.ts';
-import { ruleCalls } from '../../api/rules.ts';
+import { readFleet, ruleCalls } from '../../api/account.ts';
+import { readHealth } from '../../api/server.ts';
 import type { FleetInstance, Rule } from '../../api/types.ts';
 import { live, refreshPeriod, rulesVersion } from '../../live.ts';
-import { changeQuery } from '../../navigate.ts';
 import { account, may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { Link } from '../../ui/link.tsx';
 import { LoadState } from '../../ui/loadState.tsx';
-import { sortRows } from '../../ui/table/sortRows.ts';
 import { type Column, Table } from '../../ui/table/table.tsx';
+import { timeColumn } from '../../ui/table/timeColumn.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { Time } from '../../ui/value/time.tsx';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
@@ -25,8 +22,6 @@ const REFRESH_MS = 10_000;
 export function Fleet() {
   const reads = useLoaded(readFleet, [account.value, refreshPeriod(REFRESH_MS)]);
   const rules = useLoaded(ruleCalls.list, [account.value, rulesVersion.value]);
-  const asked = new URLSearchParams(useSearch());
-  const sort = asked.get('sort') ?? 'location';
   const { value, failure } = reads.loaded.value;
   const guards = value?.result ?? [];
   const own = live.value?.guard?.instance;
@@ -50,10 +45,10 @@ export function Fleet() {
         <Table
           caption="Guards"
           columns={columns}
-          rows={sortRows(guards, columns, sort)}
+          rows={guards}
           keyOf={({ id }) => id}
           isMarked={({ id }) => id === own}
-          sort={{ by: sort, change: (by) => changeQuery({ sort: by }) }}
+          sort="location"
         />
       )}
       {may('health:read') && <ThisServer />}
@@ -84,11 +79,7 @@ function columnsOf(
       cell: ({ is_up }) =>
         is_up ? <span class="well">● up</span> : <span class="look">▲ silent: no report for 30 s</span>,
     },
-    {
-      title: 'Last seen',
-      sortKey: ({ last_seen_on }) => last_seen_on,
-      cell: ({ last_seen_on }) => <Time at={last_seen_on} form="clock" />,
-    },
+    timeColumn('Last seen', ({ last_seen_on }) => last_seen_on, 'clock'),
     {
       title: 'Rule in force',
       sortKey: ({ rule }) => (rule === undefined ? '' : (byId.get(rule.id) ?? rule.id)),
@@ -98,9 +89,7 @@ function columnsOf(
             'none: every query passes'
           ) : (
             <>
-              <Link to={`/rules/${rule.id}`}>
-                <UntrustedText text={byId.get(rule.id) ?? rule.id.slice(0, 8)} />
-              </Link>{' '}
+              <Link to={`/rules/${rule.id}`} text={byId.get(rule.id) ?? rule.id.slice(0, 8)} />{' '}
               <span class={`mode ${rule.mode}`}>{rule.mode}</span>
             </>
           )}{' '}
@@ -120,19 +109,13 @@ function columnsOf(
         </span>
       ),
     },
-    {
-      title: 'Started',
-      sortKey: ({ started_on }) => started_on,
-      cell: ({ started_on }) => <Time at={started_on} />,
-    },
+    timeColumn('Started', ({ started_on }) => started_on),
   ];
 }
 
-const neverAborted = new AbortController().signal;
-
 /** Roles and versions of the server that serves this page, which need not be a guard. */
 function ThisServer() {
-  const reads = useLoaded(() => readHealth(neverAborted), []);
+  const reads = useLoaded(readHealth, []);
   const { value } = reads.loaded.value;
   if (value === undefined) return <LoadState of={reads} what="roles and versions of this server" />;
   const { roles, versions } = value.result;

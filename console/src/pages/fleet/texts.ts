@@ -1,5 +1,3 @@
-import type { FleetInstance } from '../../api/types.ts';
-
 /** Returns the location of a guard: `WEUR, AMS`. */
 export const placeText = ({ region, datacenter }: Pick<FleetInstance, 'region' | 'datacenter'>): string =>
   [region, datacenter].filter((name) => name !== undefined).join(', ') || 'no location';
@@ -28,3 +26,5 @@ export function fleetHeadline(guards: readonly FleetInstance[]): string {
   if (guards.length === 1) return `One guard; it is ${up === 1 ? 'up' : 'silent'}.`;
   return `${guards.length} guards: ${parts.join(', ')}${older}.`;
 }
+
+import type { FleetInstance } from '../../api/types.ts';

@@ -1,8 +1,10 @@
-import type { Failure, Outcome } from '../../api/failure.ts';
-import { type AccessListName, entryCalls } from '../../api/lists.ts';
+import { entryCalls } from '../../api/account.ts';
+import type { Outcome } from '../../api/failure.ts';
+import type { AccessListName } from '../../api/types.ts';
 import { may } from '../../session.ts';
 import { confirm } from '../../ui/form/confirm.tsx';
-import { showToast } from '../../ui/toast.tsx';
+import { confirmAndDelete } from '../../ui/form/confirmAndDelete.ts';
+import { showFailure, showToast } from '../../ui/toast.tsx';
 import { entryValue, isListableName, listTexts, newEntryOf, sameEntry } from './entries.ts';
 
 const VERBS = { denylist: 'Deny', allowlist: 'Allow' } as const;
@@ -40,7 +42,7 @@ async function confirmAndAdd(list: AccessListName, value: string, comment: strin
   });
   if (!isWanted) return;
   const outcome = await addEntry(list, value, comment);
-  if ('failure' in outcome) showToast(`Not ${listTexts[list].past}. ${faultText(outcome.failure)}`);
+  if ('failure' in outcome) showFailure(`Not ${listTexts[list].past}`, outcome.failure);
 }
 
 /**
@@ -64,32 +66,24 @@ export async function addEntry(
   const shown = entryValue(made.value.item);
   showToast(`${shown} is ${past}.`, async () => {
     const undone = await entryCalls[list].delete(made.value);
-    if ('failure' in undone) showToast(`Not undone. ${undone.failure.what}`);
+    if ('failure' in undone) showFailure('Not undone', undone.failure);
     else showToast(`Undone: ${shown} is not ${past} any more.`);
   });
   return { value: undefined };
 }
 
-/** Deletes an entry after a confirmation, unless it was changed since it was read, and offers to create it again. */
-export async function confirmAndDelete(list: AccessListName, id: string): Promise<void> {
+export async function confirmAndDeleteEntry(list: AccessListName, id: string): Promise<void> {
   const read = await entryCalls[list].read(id);
-  if ('failure' in read) return showToast(`Not deleted. ${faultText(read.failure)}`);
-  const { id: _id, created_on: _created, modified_on: _modified, ...creation } = read.value.item;
-  const value = entryValue(creation);
-  const isWanted = await confirm({
-    title: `Delete ${value} from the ${list}?`,
-    text: 'From the next query on, the rule in force applies to it. You can undo this for 10 seconds.',
-    ...{ action: 'Delete', isHarmful: true },
-  });
-  if (!isWanted) return;
-  const outcome = await entryCalls[list].delete(read.value);
-  if ('failure' in outcome) return showToast(`Not deleted. ${faultText(outcome.failure)}`);
-  showToast(`${value} is not ${listTexts[list].past} any more.`, async () => {
-    const made = await entryCalls[list].create(creation);
-    if ('failure' in made) showToast(`Not restored. ${faultText(made.failure)}`);
-    else showToast(`Undone: ${value} is on the ${list} again, with a new id.`);
+  if ('failure' in read) return showFailure('Not deleted', read.failure);
+  const value = entryValue(read.value.item);
+  await confirmAndDelete(read.value, {
+    question: {
+      title: `Delete ${value} from the ${list}?`,
+      text: 'From the next query on, the rule in force applies to it. You can undo this for 10 seconds.',
+      action: 'Delete',
+    },
+    deleted: `${value} is not ${listTexts[list].past} any more.`,
+    restored: `Undone: ${value} is on the ${list} again, with a new id.`,
+    calls: entryCalls[list],
   });
 }
-
-const faultText = ({ what, faults }: Failure): string =>
-  [what, ...faults.map(({ message }) => message)].join(' ');

@@ -1,8 +1,10 @@
+import { entryCalls } from '../../api/account.ts';
 import type { Tagged } from '../../api/collection.ts';
-import { type AccessEntry, type AccessListName, entryCalls } from '../../api/lists.ts';
+import type { AccessEntry, AccessListName } from '../../api/types.ts';
 import { may } from '../../session.ts';
 import { DetailPage } from '../../ui/detailPage.tsx';
 import { EditForm, type FieldsProps } from '../../ui/form/editForm.tsx';
+import { bindingOf, CheckField, TextField } from '../../ui/form/fields.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { entryValue, listTexts } from './entries.ts';
@@ -50,21 +52,11 @@ export function EntryDetail({ list, id }: { readonly list: AccessListName; reado
 
 const Fields = ({ value, change }: FieldsProps<Settings>) => (
   <>
-    <label class="check">
-      <input
-        type="checkbox"
-        checked={value.enabled === 'yes'}
-        onChange={({ currentTarget }) => change({ ...value, enabled: currentTarget.checked ? 'yes' : 'no' })}
-      />
-      {titles.enabled}
-    </label>
-    <label>
-      {titles.comment}
-      <input
-        maxLength={256}
-        value={value.comment}
-        onInput={({ currentTarget }) => change({ ...value, comment: currentTarget.value })}
-      />
-    </label>
+    <CheckField
+      label={titles.enabled}
+      checked={value.enabled === 'yes'}
+      change={(isWanted) => change({ ...value, enabled: isWanted ? 'yes' : 'no' })}
+    />
+    <TextField label={titles.comment} maxLength={256} text={bindingOf(value, change, 'comment')} />
   </>
 );

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { AccessEntry } from '../../api/lists.ts';
+import type { AccessEntry } from '../../api/types.ts';
 import { isListableName, isNetwork, listsHeadline, newEntryOf, sameEntry } from './entries.ts';
 
 const stored = { id: 'i', comment: '', enabled: true, created_on: '', modified_on: '' };

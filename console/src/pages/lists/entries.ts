@@ -1,5 +1,3 @@
-import type { AccessEntry, AccessListName, NewEntry } from '../../api/lists.ts';
-
 export const listNames = ['denylist', 'allowlist'] as const satisfies readonly AccessListName[];
 
 /** Participle and effect of each list. */
@@ -16,13 +14,13 @@ export const listTexts: Readonly<Record<AccessListName, { readonly past: string;
   };
 
 /** Returns the network or name of an entry. */
-export const entryValue = (entry: NewEntry | AccessEntry): string =>
+export const entryValue = (entry: Schemas['AccessEntryCreation'] | AccessEntry): string =>
   'prefix' in entry ? entry.prefix : entry.name;
 
 /** Whether a text is meant as a network or an address, and not as a name. */
 export const isNetwork = (text: string): boolean => text.includes(':') || /^[\d./]+$/.test(text);
 
-export const newEntryOf = (text: string, comment: string): NewEntry =>
+export const newEntryOf = (text: string, comment: string): Schemas['AccessEntryCreation'] =>
   isNetwork(text) ? { prefix: text, comment } : { name: text, comment };
 
 /** Names that an access list can contain. Names of limited queries may be patterns, such as `[a-z]{8}.example.com`. */
@@ -52,3 +50,5 @@ export function listsHeadline(entries: readonly Listed[]): string {
 
 const countOf = (count: number, noun: string): string[] =>
   count === 0 ? [] : [`${count} ${noun}${count === 1 ? '' : 's'}`];
+
+import type { AccessEntry, AccessListName, Schemas } from '../../api/types.ts';

@@ -1,24 +1,23 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { useSearch } from 'wouter-preact';
-import type { Failure, Outcome } from '../../api/failure.ts';
-import { type AccessEntry, type AccessListName, entryCalls } from '../../api/lists.ts';
+import { entryCalls } from '../../api/account.ts';
+import type { Outcome } from '../../api/failure.ts';
+import type { AccessEntry, AccessListName } from '../../api/types.ts';
 import { refreshPeriod } from '../../live.ts';
-import { changeQuery } from '../../navigate.ts';
 import { account, may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
-import { errorAttributes, FieldError } from '../../ui/form/fieldError.tsx';
-import { TextInput } from '../../ui/form/textInput.tsx';
+import { SelectField, TextField } from '../../ui/form/fields.tsx';
+import { useSearchField } from '../../ui/form/searchField.tsx';
 import { Link } from '../../ui/link.tsx';
 import { LoadState } from '../../ui/loadState.tsx';
 import { SaveCsv } from '../../ui/table/saveCsv.tsx';
-import { sortRows } from '../../ui/table/sortRows.ts';
 import { type Column, Table } from '../../ui/table/table.tsx';
+import { timeColumn } from '../../ui/table/timeColumn.tsx';
+import { useAction } from '../../ui/useAction.ts';
 import { useLoaded } from '../../ui/useLoaded.ts';
-import { Time } from '../../ui/value/time.tsx';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
-import { addEntry, confirmAndDelete } from './actions.tsx';
+import { addEntry, confirmAndDeleteEntry } from './actions.tsx';
 import { entryValue, isNetwork, listNames, listsHeadline, listTexts } from './entries.ts';
 
 /** Period after which the lists are read again: the live stream does not report their ETags. */
@@ -38,14 +37,12 @@ async function readBoth(): Promise<Outcome<readonly Row[]>> {
 }
 
 export function AccessLists() {
-  const asked = new URLSearchParams(useSearch());
-  const [text, sort] = [asked.get('text') ?? '', asked.get('sort') ?? ''];
+  const { field, text } = useSearchField('Search by network, name or comment', 'Network, name');
   const reads = useLoaded(readBoth, [account.value, refreshPeriod(REFRESH_MS)]);
   const { again, loaded } = reads;
   const { value } = loaded.value;
   const columns = useMemo(() => columnsOf(again), []);
-  const isMatch = (row: Row) =>
-    `${entryValue(row)} ${row.comment}`.toLowerCase().includes(text.trim().toLowerCase());
+  const isMatch = (row: Row) => `${entryValue(row)} ${row.comment}`.toLowerCase().includes(text);
   const found = value?.filter(isMatch) ?? [];
   return (
     <div class="page">
@@ -57,16 +54,7 @@ export function AccessLists() {
             rows={() => [CSV_HEADINGS, ...found.map(csvRowOf)]}
             isEmpty={found.length === 0}
           />
-          <label>
-            <span class="unseen">Search by network, name or comment</span>
-            <input
-              type="search"
-              data-search
-              placeholder="Network, name  ( / )"
-              value={text}
-              onInput={({ currentTarget }) => changeQuery({ text: currentTarget.value }, { replace: true })}
-            />
-          </label>
+          {field}
         </div>
       </div>
       {may('dns_protection:write') && <NewEntry added={again} />}
@@ -82,16 +70,14 @@ export function AccessLists() {
           An entry denies or allows a network or a name, before any rule applies.
         </EmptyState>
       )}
-      {value !== undefined && value.length > 0 && found.length === 0 && (
-        <p class="quiet">No entry matches the search.</p>
-      )}
-      {found.length > 0 && (
+      {value !== undefined && value.length > 0 && (
         <Table
           caption="Entries of the access lists"
           columns={columns}
-          rows={sortRows(found, columns, sort)}
+          rows={value}
+          {...{ isMatch, noMatch: 'No entry matches the search.' }}
           keyOf={({ id }) => id}
-          sort={{ by: sort, change: (by) => changeQuery({ sort: by }) }}
+          sort=""
         />
       )}
     </div>
@@ -103,16 +89,15 @@ const csvRowOf = (row: Row): string[] => [
 ];
 
 function NewEntry({ added }: { readonly added: () => void }) {
-  const list = useSignal<AccessListName>('denylist');
+  const list = useSignal<string>('denylist');
   const value = useSignal('');
   const comment = useSignal('');
-  const failure = useSignal<Failure | undefined>(undefined);
+  const { failure, run } = useAction();
   const text = value.value.trim();
-  const field = { failure: failure.value, name: isNetwork(text) ? 'prefix' : 'name' };
+  const chosen = listNames.find((name) => name === list.value) ?? 'denylist';
   const submit = async (event: Event) => {
     event.preventDefault();
-    const outcome = await addEntry(list.value, text, comment.value);
-    failure.value = 'failure' in outcome ? outcome.failure : undefined;
+    const outcome = await run(addEntry(chosen, text, comment.value));
     if ('failure' in outcome) return;
     value.value = '';
     comment.value = '';
@@ -120,32 +105,25 @@ function NewEntry({ added }: { readonly added: () => void }) {
   };
   return (
     <form class="row" aria-label="New entry" onSubmit={submit}>
-      <label>
-        Effect
-        <select
-          value={list.value}
-          onChange={({ currentTarget }) => {
-            list.value = currentTarget.value as AccessListName; // the options below
-          }}
-        >
-          <option value="denylist">deny</option>
-          <option value="allowlist">allow</option>
-        </select>
-      </label>
-      <label>
-        New network or name
-        <TextInput required placeholder="198.51.100.0/24" text={value} {...errorAttributes(field)} />
-      </label>
-      <label>
-        Comment
-        <TextInput maxLength={256} text={comment} />
-      </label>
+      <SelectField
+        label="Effect"
+        chosen={list}
+        options={[
+          ['denylist', 'deny'],
+          ['allowlist', 'allow'],
+        ]}
+      />
+      <TextField
+        label="New network or name"
+        {...{ required: true, placeholder: '198.51.100.0/24', text: value }}
+        {...{ name: isNetwork(text) ? 'prefix' : 'name', failure }}
+      />
+      <TextField label="Comment" maxLength={256} text={comment} />
       <button type="submit" class="primary">
         Add the entry
       </button>
-      <p class="note quiet">{listTexts[list.value].effect}</p>
-      <FieldError {...field} />
-      {failure.value && failure.value.status !== 400 && <ErrorBox failure={failure.value} />}
+      <p class="note quiet">{listTexts[chosen].effect}</p>
+      {failure && failure.status !== 400 && <ErrorBox failure={failure} />}
     </form>
   );
 }
@@ -156,9 +134,7 @@ const columnsOf = (changed: () => void): readonly Column<Row>[] => [
     sortKey: entryValue,
     cell: (row) => (
       <span>
-        <Link to={`/lists/${row.list}/${row.id}`}>
-          <UntrustedText text={entryValue(row)} />
-        </Link>
+        <Link to={`/lists/${row.list}/${row.id}`} text={entryValue(row)} />
         {'name' in row && <span class="quiet"> and all names below it</span>}
       </span>
     ),
@@ -178,17 +154,13 @@ const columnsOf = (changed: () => void): readonly Column<Row>[] => [
     sortKey: ({ comment }) => comment,
     cell: ({ comment }) => <UntrustedText text={comment} />,
   },
-  {
-    title: 'Changed',
-    sortKey: ({ modified_on }) => modified_on,
-    cell: ({ modified_on }) => <Time at={modified_on} />,
-  },
+  timeColumn('Changed', ({ modified_on }) => modified_on),
   {
     title: 'Action',
     isNumber: true,
     cell: (row) =>
       may('dns_protection:write') && (
-        <button type="button" onClick={() => void confirmAndDelete(row.list, row.id).then(changed)}>
+        <button type="button" onClick={() => void confirmAndDeleteEntry(row.list, row.id).then(changed)}>
           Delete<span class="unseen"> {entryValue(row)}</span>
         </button>
       ),

@@ -1,4 +1,4 @@
-import type { HealthMinute } from '../../api/operator.ts';
+import type { Schemas } from '../../api/types.ts';
 import { Time } from '../../ui/value/time.tsx';
 import { formatQuantity } from '../traces/frames/ether.ts';
 
@@ -9,9 +9,9 @@ interface GraphProps {
 }
 
 /** Graphs of the server's health in the last day, with one point per minute. */
-export function HistoryGraphs({ minutes }: { readonly minutes: readonly HealthMinute[] }) {
+export function HistoryGraphs({ minutes }: { readonly minutes: readonly Schemas['HealthMinute'][] }) {
   const first = minutes[0];
-  const sum = (of: (network: HealthMinute['networks'][number]) => number) =>
+  const sum = (of: (network: Schemas['HealthMinute']['networks'][number]) => number) =>
     minutes.map(({ networks }) => networks.reduce((all, network) => all + of(network), 0));
   return (
     <section class="network">

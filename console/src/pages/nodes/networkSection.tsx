@@ -1,32 +1,32 @@
-import { useSignal } from '@preact/signals';
-import type { Failure } from '../../api/failure.ts';
-import { type NetworkHealth, type NodeHealth, setNode } from '../../api/operator.ts';
+import { setNode } from '../../api/server.ts';
+import type { Schemas } from '../../api/types.ts';
 import { may } from '../../session.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { confirm } from '../../ui/form/confirm.tsx';
 import { type Column, Table } from '../../ui/table/table.tsx';
 import { showToast } from '../../ui/toast.tsx';
+import { useAction } from '../../ui/useAction.ts';
 import { escapeInvisible } from '../../ui/value/escapeInvisible.ts';
 import { formatPercent, pluralOf } from '../../ui/value/quantity.tsx';
 import { Time } from '../../ui/value/time.tsx';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { formatQuantity } from '../traces/frames/ether.ts';
+import { Figures } from './figures.tsx';
 import { formatBytes, HEALTH } from './texts.ts';
 
 interface NetworkSectionProps {
-  readonly network: NetworkHealth;
+  readonly network: Schemas['NetworkHealth'];
   readonly changed: () => void;
 }
 
 export function NetworkSection({ network, changed }: NetworkSectionProps) {
-  const failure = useSignal<Failure | undefined>(undefined);
+  const { failure, run } = useAction();
   const set = async (node: string, action: 'drain' | 'resume') => {
-    const answer = await setNode(network.network, node, action);
-    failure.value = 'failure' in answer ? answer.failure : undefined;
+    const answer = await run(setNode(network.network, node, action));
     changed();
     return 'value' in answer;
   };
-  const drain = async ({ node }: NodeHealth) => {
+  const drain = async ({ node }: Schemas['NodeHealth']) => {
     const isWanted = await confirm({
       title: `Drain ${node}?`,
       text: 'It finishes its current calls, and receives no new ones. The other nodes take over.',
@@ -43,15 +43,15 @@ export function NetworkSection({ network, changed }: NetworkSectionProps) {
         <UntrustedText text={network.network} />
         <span class="quiet">
           {network.chain_id !== null && `, chain ${Number(network.chain_id)}`}
-          {network.head_block !== null && `, head ${formatQuantity(network.head_block as number)}`}
+          {network.head_block !== null && `, head ${formatQuantity(network.head_block)}`}
         </span>
         {index.failure !== null && (
           <span class="index-failure harm">
-            ✕ Indexing failed: <UntrustedText text={String(index.failure)} />
+            ✕ Indexing failed: <UntrustedText text={index.failure} />
           </span>
         )}
       </h2>
-      {failure.value && <ErrorBox failure={failure.value} />}
+      {failure && <ErrorBox failure={failure} />}
       <Table
         caption={`Nodes of ${network.network}`}
         columns={columns({ nodes: network.nodes, drain, resume: ({ node }) => void set(node, 'resume') })}
@@ -59,56 +59,33 @@ export function NetworkSection({ network, changed }: NetworkSectionProps) {
         keyOf={({ node }) => node}
         isWide
       />
-      <dl class="figures">
-        <Figure
-          name="Index"
-          value={
-            index.head_block === null ? 'empty' : `to block ${formatQuantity(index.head_block as number)}`
-          }
-        >
-          {index.lag_blocks === null ? '' : `${blocksText(index.lag_blocks as number)} behind the head`}
-        </Figure>
-        <Figure
-          name="Gaps"
-          value={
-            index.first_missing_block === null
-              ? 'none'
-              : `from block ${formatQuantity(index.first_missing_block as number)}`
-          }
-        >
-          {index.first_missing_block === null
-            ? 'all configured blocks are indexed'
-            : 'responses list the missing blocks'}
-        </Figure>
-        <Figure name="Indexing" value={`${index.blocks_per_second} blocks/s`}>
-          last minute; {formatBytes(index.bytes)} on disk
-        </Figure>
-        <Figure
-          name="Answered from the cache"
-          value={asked === 0 ? '—' : formatPercent((cache.hits + cache.coalesced) / asked)}
-        >
-          of {formatQuantity(asked)} {pluralOf(asked, 'call', 'calls')} since server start
-        </Figure>
-      </dl>
+      <Figures
+        rows={[
+          [
+            'Index',
+            index.head_block === null ? 'empty' : `to block ${formatQuantity(index.head_block)}`,
+            index.lag_blocks === null ? '' : `${blocksText(index.lag_blocks)} behind the head`,
+          ],
+          index.first_missing_block === null
+            ? ['Gaps', 'none', 'all configured blocks are indexed']
+            : [
+                'Gaps',
+                `from block ${formatQuantity(index.first_missing_block)}`,
+                'responses list the missing blocks',
+              ],
+          [
+            'Indexing',
+            `${index.blocks_per_second} blocks/s`,
+            `last minute; ${formatBytes(index.bytes)} on disk`,
+          ],
+          [
+            'Answered from the cache',
+            asked === 0 ? '—' : formatPercent((cache.hits + cache.coalesced) / asked),
+            `of ${formatQuantity(asked)} ${pluralOf(asked, 'call', 'calls')} since server start`,
+          ],
+        ]}
+      />
     </section>
-  );
-}
-
-interface FigureProps {
-  readonly name: string;
-  readonly value: string;
-  readonly children: string | readonly (string | number)[];
-}
-
-export function Figure({ name, value, children }: FigureProps) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        <strong>{value}</strong>
-        <span class="quiet">{children}</span>
-      </dd>
-    </div>
   );
 }
 
@@ -116,12 +93,12 @@ const blocksText = (count: number): string =>
   `${formatQuantity(count)} ${pluralOf(count, 'block', 'blocks')}`;
 
 interface Actions {
-  readonly nodes: readonly NodeHealth[];
-  readonly drain: (node: NodeHealth) => void;
-  readonly resume: (node: NodeHealth) => void;
+  readonly nodes: readonly Schemas['NodeHealth'][];
+  readonly drain: (node: Schemas['NodeHealth']) => void;
+  readonly resume: (node: Schemas['NodeHealth']) => void;
 }
 
-function columns({ nodes, drain, resume }: Actions): readonly Column<NodeHealth>[] {
+function columns({ nodes, drain, resume }: Actions): readonly Column<Schemas['NodeHealth']>[] {
   // The last healthy node of a network has no active button, because the server refuses to drain it.
   const isLast = nodes.filter(({ health }) => health === 'healthy').length < 2;
   const isOperator = may('nodes:write');
@@ -131,9 +108,7 @@ function columns({ nodes, drain, resume }: Actions): readonly Column<NodeHealth>
       cell: ({ node, host }) => (
         <span class="two-lines">
           <UntrustedText text={node} />
-          <span class="quiet">
-            <UntrustedText text={host} />
-          </span>
+          <UntrustedText class="quiet" text={host} />
         </span>
       ),
     },
@@ -141,12 +116,12 @@ function columns({ nodes, drain, resume }: Actions): readonly Column<NodeHealth>
     {
       title: 'Head',
       isNumber: true,
-      cell: ({ head_block }) => (head_block === null ? '—' : formatQuantity(head_block as number)),
+      cell: ({ head_block }) => (head_block === null ? '—' : formatQuantity(head_block)),
     },
     {
       title: 'Lag',
       isNumber: true,
-      cell: ({ lag_blocks }) => (lag_blocks === null ? '—' : blocksText(lag_blocks as number)),
+      cell: ({ lag_blocks }) => (lag_blocks === null ? '—' : blocksText(lag_blocks)),
     },
     {
       title: 'Latency',
@@ -159,7 +134,7 @@ function columns({ nodes, drain, resume }: Actions): readonly Column<NodeHealth>
       ? [
           {
             ...{ title: 'Service', isNumber: true },
-            cell: (node: NodeHealth) =>
+            cell: (node: Schemas['NodeHealth']) =>
               node.health === 'drained' || node.health === 'quarantined' ? (
                 <button type="button" onClick={() => resume(node)}>
                   Resume
@@ -179,7 +154,7 @@ function columns({ nodes, drain, resume }: Actions): readonly Column<NodeHealth>
   ];
 }
 
-function HealthOf({ node: { health, last_failure } }: { readonly node: NodeHealth }) {
+function HealthOf({ node: { health, last_failure } }: { readonly node: Schemas['NodeHealth'] }) {
   const { sign, tone, word, means } = HEALTH[health];
   return (
     <span class="two-lines" title={means}>

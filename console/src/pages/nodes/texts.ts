@@ -1,4 +1,4 @@
-import type { Health, NetworkHealth, NodeHealth } from '../../api/operator.ts';
+import type { Schemas } from '../../api/types.ts';
 import { formatQuantity } from '../traces/frames/ether.ts';
 
 interface Words {
@@ -9,7 +9,7 @@ interface Words {
   readonly means: string;
 }
 
-export const HEALTH: Readonly<Record<NodeHealth['health'], Words>> = {
+export const HEALTH: Readonly<Record<Schemas['NodeHealth']['health'], Words>> = {
   healthy: { sign: '●', tone: 'well', word: 'healthy', means: 'Receives calls.' },
   unknown: { sign: '○', tone: 'quiet', word: 'unknown', means: 'Has not responded yet.' },
   failing: { sign: '✕', tone: 'harm', word: 'failing', means: 'Receives no calls until it responds again.' },
@@ -43,7 +43,7 @@ interface State {
   readonly text: string;
 }
 
-export function nodesHeadline({ networks }: Pick<Health, 'networks'>): State {
+export function nodesHeadline({ networks }: Pick<Schemas['Health'], 'networks'>): State {
   if (networks.length === 0) return { isWell: true, text: 'No nodes, rules only.' };
   const problems = networks.flatMap((network) => problemsOf(network, networks.length > 1));
   if (problems.length > 0) return { isWell: false, text: problems.map(capitalised).join(' ') };
@@ -56,7 +56,7 @@ export function nodesHeadline({ networks }: Pick<Health, 'networks'>): State {
 
 const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-function problemsOf({ network, nodes, index }: NetworkHealth, isNamed: boolean): string[] {
+function problemsOf({ network, nodes, index }: Schemas['NetworkHealth'], isNamed: boolean): string[] {
   const of = isNamed ? `${network}: ` : '';
   const out = nodes.filter(({ health }) => health !== 'healthy');
   const problems: string[] = [];
@@ -68,7 +68,7 @@ function problemsOf({ network, nodes, index }: NetworkHealth, isNamed: boolean):
     );
   if (index.failure !== null) problems.push(`${of}indexing failed.`);
   else if ((index.lag_blocks ?? 0) > NORMAL_LAG)
-    problems.push(`${of}the index is ${formatQuantity(index.lag_blocks as number)} blocks behind.`);
+    problems.push(`${of}the index is ${formatQuantity(index.lag_blocks ?? 0)} blocks behind.`);
   return problems;
 }
 

@@ -40,13 +40,8 @@ export function Banner() {
   );
 }
 
-interface OutOfContactProps {
-  readonly since: Date;
-  readonly guard: GuardStatus | undefined;
-}
-
 /** Banner while the server is not in contact, when it is unknown whether there is an attack. */
-function OutOfContact({ since, guard }: OutOfContactProps) {
+function OutOfContact({ since, guard }: { readonly since: Date; readonly guard: GuardStatus | undefined }) {
   return (
     <section class="banner quiet">
       <UnknownSince since={since} />

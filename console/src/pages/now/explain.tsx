@@ -1,12 +1,10 @@
 import { useSignal } from '@preact/signals';
-import { useLocation, useSearch } from 'wouter-preact';
-import type { ApiResponse } from '../../api/client.ts';
-import type { Outcome } from '../../api/failure.ts';
-import { type Analytics, type Explanation, readAnalytics } from '../../api/rules.ts';
+import { useSearch } from 'wouter-preact';
+import { type Explanation, readAnalytics } from '../../api/account.ts';
 import { ruleInForceId } from '../../live.ts';
-import { goTo } from '../../navigate.ts';
+import { changeQuery } from '../../navigate.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
-import { TextInput } from '../../ui/form/textInput.tsx';
+import { SelectField, TextField } from '../../ui/form/fields.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 
@@ -16,46 +14,23 @@ const MAX_CHARACTERS = 1024;
 /** Form that explains the verdict of the guard on a DNS name. The URL contains the name. */
 export function Explain() {
   const asked = new URLSearchParams(useSearch());
-  const [location] = useLocation();
   const name = useSignal(asked.get('name') ?? '');
   const type = useSignal(asked.get('type') ?? 'A');
   const submit = (event: Event) => {
     event.preventDefault();
-    const query = new URLSearchParams(asked);
-    query.set('name', name.value.trim());
-    query.set('type', type.value);
-    goTo(`${location}?${query}`, { replace: true });
+    changeQuery({ name: name.value.trim(), type: type.value }, { replace: true });
   };
   const askedName = asked.get('name');
   return (
     <section class="explain">
       <h2>Explain a name</h2>
       <form class="row" onSubmit={submit}>
-        <label class="explain-name">
-          Name
-          <TextInput
-            name="name"
-            data-search
-            required
-            maxLength={MAX_CHARACTERS}
-            placeholder="www.example.com"
-            text={name}
-          />
-        </label>
-        <label class="explain-type">
-          Type
-          <select
-            name="type"
-            value={type.value}
-            onChange={(event) => {
-              type.value = event.currentTarget.value;
-            }}
-          >
-            {TYPES.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
+        <TextField
+          label="Name"
+          {...{ name: 'name', 'data-search': true, required: true, maxLength: MAX_CHARACTERS, text: name }}
+          placeholder="www.example.com"
+        />
+        <SelectField label="Type" name="type" chosen={type} options={TYPES.map((one) => [one, one])} />
         <button type="submit">Explain</button>
       </form>
       <div class="explained" aria-live="polite">
@@ -67,11 +42,11 @@ export function Explain() {
 
 function Explained({ name, type }: { readonly name: string; readonly type: string }) {
   const id = ruleInForceId.value;
-  const { loaded } = useLoaded(
-    async (): Promise<Outcome<ApiResponse<Analytics> | undefined>> =>
-      id === undefined ? { value: undefined } : readAnalytics(id, { name, type }),
-    [id, name, type],
-  );
+  const { loaded } = useLoaded(id !== undefined && (() => readAnalytics(id, { name, type })), [
+    id,
+    name,
+    type,
+  ]);
   const { value, failure } = loaded.value;
   if (id === undefined) return <p>→ passes: no rule is in force.</p>;
   if (failure !== undefined) return <ErrorBox failure={failure} />;
@@ -96,11 +71,8 @@ function ExplanationText({ reported }: { readonly reported: Explanation }) {
   ].join('');
   return (
     <p>
-      →{' '}
-      <strong>
-        <UntrustedText text={`${reported.name} ${reported.type}`} />
-      </strong>{' '}
-      {reported.verdict}: {WHY[reported.reason] ?? reported.reason}. It is{' '}
+      → <UntrustedText as="strong" text={`${reported.name} ${reported.type}`} /> {reported.verdict}:{' '}
+      {WHY[reported.reason] ?? reported.reason}. It is{' '}
       {reported.known ? `known, with ${reported.known_types.join(', ')}` : 'not known'},{' '}
       <UntrustedText text={zone} />
       {extra}.

@@ -1,9 +1,8 @@
-import { ruleCalls } from '../../api/rules.ts';
+import { ruleCalls } from '../../api/account.ts';
 import { live, rulesVersion } from '../../live.ts';
 import { may } from '../../session.ts';
 import { Link } from '../../ui/link.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
-import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { ModeSwitch } from '../rules/modeSwitch.tsx';
 import { type Mode, scopeText } from '../rules/texts.ts';
 
@@ -37,9 +36,7 @@ function RuleInForce({ id, mode }: { readonly id: string; readonly mode: Mode })
     <section class="in-force">
       <p>
         <span class="quiet">Rule in force: </span>
-        <Link to={`/rules/${id}`}>
-          <UntrustedText text={rule === undefined ? id.slice(0, 8) : scopeText(rule)} />
-        </Link>
+        <Link to={`/rules/${id}`} text={rule === undefined ? id.slice(0, 8) : scopeText(rule)} />
       </p>
       <ModeSwitch id={id} tagged={tagged} mode={mode} />
       <p class="quiet caption">

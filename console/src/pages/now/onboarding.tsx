@@ -1,13 +1,13 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { Failure } from '../../api/failure.ts';
-import { listAttacks, startTestFlood } from '../../api/guard.ts';
+import { listAttacks, startTestFlood } from '../../api/account.ts';
 import type { GuardStatus } from '../../api/types.ts';
 import { live } from '../../live.ts';
 import { account, may } from '../../session.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Link } from '../../ui/link.tsx';
+import { useAction } from '../../ui/useAction.ts';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { formatNumber, pluralOf } from '../../ui/value/quantity.tsx';
 
@@ -114,20 +114,16 @@ function stepsOf({ profile_names: names, rule, test_flood: flood }: GuardStatus,
 
 /** Button that starts the test flood of `floodgate dev`. */
 function TestFlood({ endsOn }: { readonly endsOn: string | undefined }) {
-  const failure = useSignal<Failure | undefined>(undefined);
+  const { failure, run } = useAction();
   const leftMs = Date.parse(endsOn ?? '') - Date.parse(live.value?.at ?? '');
   if (endsOn !== undefined) return <>Running, {Math.max(0, Math.ceil(leftMs / 1000))} s left.</>;
   if (!may('dns_protection:write')) return <>Needs a token that may write.</>;
-  const start = async () => {
-    const outcome = await startTestFlood();
-    failure.value = 'failure' in outcome ? outcome.failure : undefined;
-  };
   return (
     <>
-      <button type="button" onClick={() => void start()}>
+      <button type="button" onClick={() => void run(startTestFlood())}>
         Start a test flood
       </button>
-      {failure.value && <ErrorBox failure={failure.value} />}
+      {failure && <ErrorBox failure={failure} />}
     </>
   );
 }

@@ -1,6 +1,4 @@
-import type { ApiResponse } from '../../api/client.ts';
-import type { Outcome } from '../../api/failure.ts';
-import { readSamples } from '../../api/guard.ts';
+import { readSamples } from '../../api/account.ts';
 import type { Schemas } from '../../api/types.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
@@ -26,10 +24,7 @@ export function Samples({ at, hasSeconds }: SamplesProps) {
 }
 
 function SamplesOf({ at }: { readonly at: number }) {
-  const { loaded } = useLoaded(
-    async (): Promise<Outcome<ApiResponse<SampledSecond>>> => readSamples(at),
-    [at],
-  );
+  const { loaded } = useLoaded(() => readSamples(at), [at]);
   const { value, failure } = loaded.value;
   return (
     <section class="samples-of" aria-live="polite">

@@ -1,7 +1,4 @@
-import type { ApiResponse } from '../../api/client.ts';
-import type { Outcome } from '../../api/failure.ts';
-import { readAttack } from '../../api/guard.ts';
-import type { Attack } from '../../api/types.ts';
+import { readAttack } from '../../api/account.ts';
 import { largestAttack } from '../../attackSign.ts';
 import { refreshPeriod } from '../../live.ts';
 import { useLoaded } from '../../ui/useLoaded.ts';
@@ -14,12 +11,8 @@ const REFRESH_MS = 2_000;
 export function TopLimited() {
   const largest = largestAttack.value;
   const turn = largest === undefined ? 0 : refreshPeriod(REFRESH_MS);
-  const { loaded } = useLoaded(
-    async (): Promise<Outcome<ApiResponse<Attack> | undefined>> =>
-      largest === undefined ? { value: undefined } : readAttack(largest.id),
-    [largest?.id, turn],
-  );
-  const attack = largest === undefined ? undefined : loaded.value.value?.result;
+  const { loaded } = useLoaded(largest && (() => readAttack(largest.id)), [largest?.id, turn]);
+  const attack = loaded.value.value?.result;
   return (
     <section class="top-limited">
       <h3>{largest === undefined ? 'Limited most' : topHeading(largest)}</h3>

@@ -1,13 +1,14 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { useMemo } from 'preact/hooks';
 import { useLocation, useSearch } from 'wouter-preact';
-import type { Outcome } from '../../api/failure.ts';
-import { readMinuteRates } from '../../api/guard.ts';
+import { readMinuteRates } from '../../api/account.ts';
 import { live } from '../../live.ts';
 import { goTo } from '../../navigate.ts';
 import { modeMarks, type Point, pointsOfMinutes, type Rates } from '../../ratePoints.ts';
 import { points } from '../../rates.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
+import { SelectField } from '../../ui/form/fields.tsx';
 import { Graph, type Series } from '../../ui/graph.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { Samples } from './samples.tsx';
@@ -32,9 +33,7 @@ export function Traffic({ aside }: { readonly aside: ComponentChildren }) {
     span: [range.from, range.to] as const,
     stepSeconds: range.hasSeconds ? 1 : MINUTE_S,
     onZoom: (from: number, to: number) => select([from, to]),
-    onPick: (at: number) => {
-      picked.value = at;
-    },
+    onPick: (at: number) => (picked.value = at),
   };
   return (
     <section>
@@ -71,15 +70,13 @@ export function Traffic({ aside }: { readonly aside: ComponentChildren }) {
 function useTraffic({ from, to, hasSeconds }: TimeRange) {
   const [fromMinute, toMinute] = [Math.floor(from / MINUTE_S), Math.ceil(to / MINUTE_S)];
   const { loaded } = useLoaded(
-    async (): Promise<Outcome<readonly Point[]>> => {
-      if (hasSeconds) return { value: [] };
-      const answer = await readMinuteRates(fromMinute * MINUTE_S, toMinute * MINUTE_S);
-      return 'failure' in answer ? answer : { value: pointsOfMinutes(answer.value.result) };
-    },
+    !hasSeconds && (() => readMinuteRates(fromMinute * MINUTE_S, toMinute * MINUTE_S)),
     // Without seconds, the range is read again each minute.
     hasSeconds ? [hasSeconds] : [fromMinute, toMinute],
   );
-  const shown = hasSeconds ? points.value.filter(({ at }) => at >= from && at <= to) : loaded.value.value;
+  const minutes = loaded.value.value?.result;
+  const read = useMemo(() => minutes && pointsOfMinutes(minutes), [minutes]);
+  const shown = hasSeconds ? points.value.filter(({ at }) => at >= from && at <= to) : read;
   return { shown: shown ?? [], loaded: loaded.value };
 }
 
@@ -96,17 +93,22 @@ function RangeChoice({ range, select }: RangeChoiceProps) {
           Back to live
         </button>
       )}
-      <label class="span-choice">
-        <span class="unseen">Time range</span>
-        <select value={range.key ?? ''} onChange={({ currentTarget }) => select(currentTarget.value)}>
-          {range.key === undefined && <option value="">selected in a graph</option>}
-          {RANGES.map(({ key, title }) => (
-            <option key={key} value={key}>
-              {title}
-            </option>
-          ))}
-        </select>
-      </label>
+      <SelectField
+        label="Time range"
+        isLabelHidden
+        chosen={{
+          get value() {
+            return range.key ?? '';
+          },
+          set value(key) {
+            select(key);
+          },
+        }}
+        options={[
+          ...(range.key === undefined ? [['', 'selected in a graph'] as const] : []),
+          ...RANGES.map(({ key, title }) => [key, title] as const),
+        ]}
+      />
     </div>
   );
 }

@@ -1,7 +1,5 @@
-import type { ApiResponse } from '../../api/client.ts';
-import type { Outcome } from '../../api/failure.ts';
-import { readWhatIf, type WhatIf } from '../../api/guard.ts';
-import type { GuardStatus } from '../../api/types.ts';
+import { readWhatIf } from '../../api/account.ts';
+import type { GuardStatus, Schemas } from '../../api/types.ts';
 import { hasGuard, live, refreshPeriod } from '../../live.ts';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { formatNumber, formatPercent } from '../../ui/value/quantity.tsx';
@@ -16,11 +14,7 @@ export function WhatIfs() {
   const turn = refreshPeriod(REFRESH_MS);
   // Only a guard can simulate. The live stream reports whether one runs in this server.
   const isGuarded = hasGuard.value;
-  const { loaded } = useLoaded(
-    async (): Promise<Outcome<ApiResponse<WhatIf> | undefined>> =>
-      isGuarded ? readWhatIf() : { value: undefined },
-    [isGuarded, turn, JSON.stringify(rule)],
-  );
+  const { loaded } = useLoaded(isGuarded && readWhatIf, [isGuarded, turn, JSON.stringify(rule)]);
   const { value, failure } = loaded.value;
   const what = value?.result;
   return (
@@ -36,7 +30,7 @@ export function WhatIfs() {
   );
 }
 
-function basisOf(what: WhatIf | undefined): string {
+function basisOf(what: Schemas['WhatIf'] | undefined): string {
   if (what === undefined) return 'From the last 60 s.';
   const { seconds, queries, recorded } = what;
   if (queries === 0) return `No queries in the last ${seconds} s.`;
@@ -46,7 +40,7 @@ function basisOf(what: WhatIf | undefined): string {
 }
 
 interface MatrixProps {
-  readonly what: WhatIf | undefined;
+  readonly what: Schemas['WhatIf'] | undefined;
   readonly rule: GuardStatus['rule'];
 }
 

@@ -1,17 +1,17 @@
 import { useSignal } from '@preact/signals';
-import { readFleet } from '../../api/guard.ts';
-import { ruleCalls } from '../../api/rules.ts';
+import { readFleet, ruleCalls } from '../../api/account.ts';
 import type { Rule } from '../../api/types.ts';
 import { account } from '../../session.ts';
 import { CreationPage } from '../../ui/form/creationPage.tsx';
+import { CheckField, TextField } from '../../ui/form/fields.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { type Settings, SettingsFields } from './settings.tsx';
 import { scopeText } from './texts.ts';
 
 const SCOPES = [
-  { scope: 'global', title: 'Everywhere' },
-  { scope: 'region', title: 'Region' },
-  { scope: 'datacenter', title: 'Datacenter' },
+  { scope: 'global', title: 'Everywhere', example: 'global' },
+  { scope: 'region', title: 'Region', example: 'WEUR' },
+  { scope: 'datacenter', title: 'Datacenter', example: 'lax' },
 ] as const;
 
 /** Initial settings of a new rule. The mode `monitoring` drops no queries. */
@@ -29,70 +29,50 @@ export function RuleCreationForm() {
   // Locations of the guards are suggested. Without a guard, there is no suggestion.
   const fleet = useLoaded(readFleet, [account.value]).loaded.value;
   const scopeName = scope.value;
-  const places =
-    scopeName === 'global'
-      ? []
-      : [...new Set(fleet.value?.result.flatMap((guard) => guard[scopeName] ?? []))].toSorted();
-  const fields = () => (
-    <>
-      <fieldset>
-        <legend>Scope</legend>
-        <div class="choices">
-          {SCOPES.map((one) => (
-            <label key={one.scope} class="check">
-              <input
-                type="radio"
-                name="scope"
-                value={one.scope}
-                checked={scope.value === one.scope}
-                onChange={() => {
-                  scope.value = one.scope;
-                }}
-              />
-              {one.title}
-            </label>
-          ))}
-        </div>
-      </fieldset>
-      <label>
-        {scope.value === 'global' ? 'Label' : `Name of the ${scope.value}`}
-        <input
-          name="name"
-          autocomplete="off"
-          spellcheck={false}
-          required={scope.value !== 'global'}
-          placeholder={{ global: 'global', region: 'WEUR', datacenter: 'lax' }[scope.value]}
-          list="known-places"
-          value={name.value}
-          onInput={({ currentTarget }) => {
-            name.value = currentTarget.value;
-          }}
-        />
-        <datalist id="known-places">
-          {places.map((place) => (
-            <option key={place} value={place} />
-          ))}
-        </datalist>
-        <span class="note">The most specific rule applies: datacenter before region before everywhere.</span>
-      </label>
-      <SettingsFields
-        value={settings.value}
-        change={(changed) => {
-          settings.value = changed;
-        }}
-      />
-    </>
-  );
+  const isGlobal = scopeName === 'global';
+  const places = isGlobal
+    ? []
+    : [...new Set(fleet.value?.result.flatMap((guard) => guard[scopeName] ?? []))].toSorted();
   return (
-    <CreationPage<Rule>
-      {...{ title: 'New rule', kind: 'rule', kinds: 'rules', list: 'rules', fields }}
+    <CreationPage
+      {...{ title: 'New rule', kind: 'rule', kinds: 'rules', list: 'rules' }}
       create={(key) => {
-        const written = scope.value === 'global' ? name.value.trim() || 'global' : name.value;
-        return ruleCalls.create({ scope: scope.value, name: written, ...settings.value }, key);
+        const written = isGlobal ? name.value.trim() || 'global' : name.value;
+        return ruleCalls.create({ scope: scopeName, name: written, ...settings.value }, key);
       }}
       messageOf={({ item, messages }) =>
         [`The rule for ${scopeText(item)} was created, in mode ${item.mode}.`, ...messages].join(' ')
       }
+      fields={() => (
+        <>
+          <fieldset>
+            <legend>Scope</legend>
+            <div class="choices">
+              {SCOPES.map((one) => (
+                <CheckField
+                  key={one.scope}
+                  label={one.title}
+                  {...{ type: 'radio', name: 'scope', value: one.scope, checked: scopeName === one.scope }}
+                  change={() => (scope.value = one.scope)}
+                />
+              ))}
+            </div>
+          </fieldset>
+          <TextField
+            label={isGlobal ? 'Label' : `Name of the ${scopeName}`}
+            {...{ name: 'name', required: !isGlobal, list: 'known-places', text: name }}
+            placeholder={SCOPES.find((one) => one.scope === scopeName)?.example}
+            note="The most specific rule applies: datacenter before region before everywhere."
+          >
+            <datalist id="known-places">
+              {places.map((place) => (
+                <option key={place} value={place} />
+              ))}
+            </datalist>
+          </TextField>
+          <SettingsFields value={settings.value} change={(changed) => (settings.value = changed)} />
+        </>
+      )}
     />
   );
 }

@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { type Change, readAudit } from '../../api/audit.ts';
+import { readAudit } from '../../api/account.ts';
 import type { Failure } from '../../api/failure.ts';
+import type { Change } from '../../api/types.ts';
 import { rulesVersion } from '../../live.ts';
 import { may } from '../../session.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';

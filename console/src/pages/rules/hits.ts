@@ -1,7 +1,6 @@
 import { computed } from '@preact/signals';
+import { type Analytics, readAnalytics, readFleet } from '../../api/account.ts';
 import type { Outcome } from '../../api/failure.ts';
-import { readFleet } from '../../api/guard.ts';
-import { type Analytics, readAnalytics } from '../../api/rules.ts';
 import type { Rule } from '../../api/types.ts';
 import { refreshPeriod } from '../../live.ts';
 import { account } from '../../session.ts';

@@ -1,16 +1,12 @@
-import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { useSearch } from 'wouter-preact';
-import { type Counts, ruleCalls } from '../../api/rules.ts';
+import { type Counts, ruleCalls } from '../../api/account.ts';
 import type { Rule } from '../../api/types.ts';
 import { hasGuard, ruleInForceId, rulesVersion } from '../../live.ts';
-import { changeQuery } from '../../navigate.ts';
 import { account, may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
-import { TextInput } from '../../ui/form/textInput.tsx';
+import { useSearchField } from '../../ui/form/searchField.tsx';
 import { Link } from '../../ui/link.tsx';
 import { LoadState } from '../../ui/loadState.tsx';
-import { sortRows } from '../../ui/table/sortRows.ts';
 import { type Column, Table } from '../../ui/table/table.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { formatNumber } from '../../ui/value/quantity.tsx';
@@ -28,35 +24,19 @@ async function readAll(): ReturnType<typeof ruleCalls.list> {
 
 export function RuleList() {
   const reads = useLoaded(readAll, [account.value, rulesVersion.value]);
-  const asked = new URLSearchParams(useSearch());
-  const sought = useSignal(asked.get('text') ?? '');
-  const sort = asked.get('sort') ?? '';
+  const { field, text, shown } = useSearchField('Search by scope or mode', 'Scope or mode');
   const { value } = reads.loaded.value;
   const hits = useHits(value?.result);
   const { rules, columns } = useMemo(() => {
     const sorted = bySpecificity(value?.result ?? []);
-    const shown = columnsFor(supersededIn(sorted), hits);
-    return { rules: sortRows(sorted, shown, sort), columns: shown };
-  }, [value, hits, sort]);
-  const text = sought.value.trim().toLowerCase();
-  const found = new Set(
-    rules.filter((rule) => `${scopeText(rule)} ${rule.mode}`.toLowerCase().includes(text)),
-  );
+    return { rules: sorted, columns: columnsFor(supersededIn(sorted), hits) };
+  }, [value, hits]);
   return (
     <div class="page rule-list">
       <div class="head">
         <h1>{value === undefined ? 'Rules' : headline(rules)}</h1>
         <div class="actions">
-          <label>
-            <span class="unseen">Search by scope or mode</span>
-            <TextInput
-              type="search"
-              data-search
-              placeholder="Scope or mode  ( / )"
-              text={sought}
-              onBlur={() => changeQuery({ text: sought.value.trim() }, { replace: true })}
-            />
-          </label>
+          {field}
           {may('dns_protection:write') && (
             <Link to="/rules/new" class="button primary">
               New rule
@@ -67,22 +47,20 @@ export function RuleList() {
       <LoadState of={reads} what="the rules" />
       {value !== undefined && rules.length === 0 && <NoRule />}
       {rules.length > 0 && (
-        <div hidden={found.size === 0}>
-          <Table
-            caption={sort === '' ? 'Rules by scope, most specific first' : 'Rules'}
-            sort={{ by: sort, change: (by) => changeQuery({ sort: by, text: sought.value.trim() }) }}
-            columns={columns}
-            rows={rules}
-            keyOf={({ id }) => id}
-            isMarked={({ id }) => id === ruleInForceId.value}
-            isMatch={(rule) => found.has(rule)}
-          />
-        </div>
-      )}
-      {rules.length > 0 && found.size === 0 && (
-        <p class="quiet">
-          No rule has “<UntrustedText text={sought.value} />” in its scope or mode.
-        </p>
+        <Table
+          caption="Rules by scope, most specific first, or in the order of a column"
+          sort=""
+          columns={columns}
+          rows={rules}
+          keyOf={({ id }) => id}
+          isMarked={({ id }) => id === ruleInForceId.value}
+          isMatch={(rule) => `${scopeText(rule)} ${rule.mode}`.toLowerCase().includes(text)}
+          noMatch={
+            <>
+              No rule has “<UntrustedText text={shown} />” in its scope or mode.
+            </>
+          }
+        />
       )}
     </div>
   );
@@ -110,9 +88,7 @@ function columnsFor(superseded: ReadonlySet<string>, hits: Hits | undefined): re
       sortKey: scopeText,
       cell: (rule) => (
         <>
-          <Link to={`/rules/${rule.id}`}>
-            <UntrustedText text={scopeText(rule)} />
-          </Link>
+          <Link to={`/rules/${rule.id}`} text={scopeText(rule)} />
           {rule.scope === 'global' && rule.name.toLowerCase() !== 'global' && (
             <span class="quiet">
               {' '}

@@ -1,7 +1,6 @@
-import { ruleCalls } from '../../api/rules.ts';
 import type { Rule } from '../../api/types.ts';
 import { may } from '../../session.ts';
-import { showToast } from '../../ui/toast.tsx';
+import { showFailure } from '../../ui/toast.tsx';
 import { changeMode } from './changeMode.ts';
 import { type Mode, modeEffects, modes, scopeText } from './texts.ts';
 
@@ -10,9 +9,8 @@ export function ModeSelect({ rule }: { readonly rule: Rule }) {
   const { id, mode } = rule;
   if (!may('dns_protection:write')) return <span class={`mode ${mode}`}>{mode}</span>;
   const choose = async (wanted: Mode) => {
-    const read = await ruleCalls.read(id);
-    const failure = 'failure' in read ? read.failure : await changeMode(read.value, wanted);
-    if (failure) showToast(`Not changed. ${failure.what} ${failure.still}`);
+    const outcome = await changeMode(id, wanted);
+    if ('failure' in outcome) showFailure('Not changed', outcome.failure);
   };
   return (
     <span class={`mode ${mode}`}>

@@ -1,10 +1,8 @@
-import { useSignal } from '@preact/signals';
 import type { Tagged } from '../../api/collection.ts';
-import type { Failure } from '../../api/failure.ts';
-import { ruleCalls } from '../../api/rules.ts';
 import type { Rule } from '../../api/types.ts';
 import { may } from '../../session.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
+import { useAction } from '../../ui/useAction.ts';
 import { changeMode } from './changeMode.ts';
 import { type Mode, modeEffects, modes } from './texts.ts';
 
@@ -18,13 +16,10 @@ export interface ModeSwitchProps {
 
 /** Shows the mode of a rule: as a switch if the user's token may change rules, otherwise as text. */
 export function ModeSwitch({ id, tagged, mode }: ModeSwitchProps) {
-  const failure = useSignal<Failure | undefined>(undefined);
+  const { failure, run } = useAction();
   if (!may('dns_protection:write')) return <span class={`mode ${mode}`}>{mode}</span>;
-  const choose = async (wanted: Mode) => {
-    // The rule is read first if it was not read yet, or if it had another mode when it was read.
-    const read = tagged?.item.mode === mode ? { value: tagged } : await ruleCalls.read(id);
-    failure.value = 'failure' in read ? read.failure : await changeMode(read.value, wanted);
-  };
+  // The rule is read again if it had another mode when it was read.
+  const known = tagged?.item.mode === mode ? tagged : undefined;
   return (
     <>
       <fieldset class="mode-switch" aria-label="Mode">
@@ -35,13 +30,13 @@ export function ModeSwitch({ id, tagged, mode }: ModeSwitchProps) {
             class={one === mode ? `mode ${one}` : undefined}
             aria-pressed={one === mode}
             title={modeEffects[one]}
-            onClick={() => void choose(one)}
+            onClick={() => void run(changeMode(id, one, known))}
           >
             {one}
           </button>
         ))}
       </fieldset>
-      {failure.value && <ErrorBox failure={failure.value} />}
+      {failure && <ErrorBox failure={failure} />}
     </>
   );
 }

@@ -1,11 +1,11 @@
-import { computed, useSignal } from '@preact/signals';
+import { computed } from '@preact/signals';
+import { type Counts, readAnalytics } from '../../api/account.ts';
 import type { Tagged } from '../../api/collection.ts';
-import type { Failure } from '../../api/failure.ts';
-import { type Counts, readAnalytics, wouldDropCounts } from '../../api/rules.ts';
 import type { Rule } from '../../api/types.ts';
 import { refreshPeriod } from '../../live.ts';
 import { isGuarded, may } from '../../session.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
+import { useAction } from '../../ui/useAction.ts';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { formatNumber, formatPercent, pluralOf } from '../../ui/value/quantity.tsx';
 import { changeMode } from './changeMode.ts';
@@ -26,11 +26,8 @@ interface AdviceProps {
 
 function Advice({ tagged, isDeleting }: AdviceProps) {
   const { loaded } = useLoaded(() => readAnalytics(tagged.item.id), [tagged.etag, turn.value], isDeleting);
-  const failure = useSignal<Failure | undefined>(undefined);
+  const { failure, run } = useAction();
   const totals = loaded.value.value?.result.totals;
-  const enable = async () => {
-    failure.value = await changeMode(tagged, 'enabled');
-  };
   return (
     <section class="advice">
       <p>
@@ -43,20 +40,26 @@ function Advice({ tagged, isDeleting }: AdviceProps) {
       {may('dns_protection:write') && (
         <button
           type="button"
-          class={totals && wouldDropCounts(totals).known === 0 ? 'primary' : undefined}
-          onClick={() => void enable()}
+          class={totals && findingsOf(totals).known === 0 ? 'primary' : undefined}
+          onClick={() => void run(changeMode(tagged.item.id, 'enabled', tagged))}
         >
           Enable it …
         </button>
       )}
-      {failure.value && <ErrorBox failure={failure.value} />}
+      {failure && <ErrorBox failure={failure} />}
     </section>
   );
 }
 
+/** Returns the number of queries that a rule would have dropped, and those for known names among them. */
+function findingsOf({ would_drop, reasons }: Counts): { readonly all: number; readonly known: number } {
+  const of = (reason: string) => reasons[reason]?.['would_drop'] ?? 0;
+  return { all: would_drop, known: of('unknownType') + of('aboveUsual') };
+}
+
 /** Shows the numbers. Each part has its own line, so that a growing number does not move words to another line. */
 function Findings({ totals }: { readonly totals: Counts }) {
-  const { all, known } = wouldDropCounts(totals);
+  const { all, known } = findingsOf(totals);
   const queries = totals.passed + totals.paid + totals.would_drop;
   return (
     <>

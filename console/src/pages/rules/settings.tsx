@@ -1,17 +1,8 @@
-import type { Rule } from '../../api/types.ts';
+import type { RuleSettings } from '../../api/types.ts';
+import { bindingOf, CheckField, SelectField } from '../../ui/form/fields.tsx';
 import { modeEffects, modes } from './texts.ts';
 
-export type Settings = Pick<Rule, 'mode' | 'profile_sensitivity' | 'rate_sensitivity' | 'burst_sensitivity'>;
-export const settingNames = ['mode', 'profile_sensitivity', 'rate_sensitivity', 'burst_sensitivity'] as const;
-
-export const settingsOf = ({
-  mode,
-  profile_sensitivity,
-  rate_sensitivity,
-  burst_sensitivity,
-}: Settings): Settings => ({
-  ...{ mode, profile_sensitivity, rate_sensitivity, burst_sensitivity },
-});
+export type Settings = Pick<RuleSettings, keyof RuleSettings>;
 
 export const settingTitles: Readonly<Record<keyof Settings, string>> = {
   mode: 'Mode',
@@ -20,63 +11,54 @@ export const settingTitles: Readonly<Record<keyof Settings, string>> = {
   burst_sensitivity: 'Burst sensitivity',
 };
 
-const NOTES: Readonly<Record<Exclude<keyof Settings, 'mode'>, string>> = {
+export const settingsOf = (rule: Settings): Settings =>
+  Object.fromEntries(
+    Object.keys(settingTitles).map((name) => [name, rule[name as keyof Settings]]),
+  ) as unknown as Settings; // the titles name all settings
+
+const SENSITIVITIES = {
   profile_sensitivity: 'Sensitivity to names that were not seen before: how early they count as an attack.',
   rate_sensitivity: 'Sensitivity to the sustained rate: high drops packets at a lower rate than low.',
   burst_sensitivity: 'Sensitivity to bursts: high drops packets at a smaller burst than low.',
-};
-
-export const levels = {
-  profile_sensitivity: ['low', 'medium', 'high', 'very_high'],
-  rate_sensitivity: ['low', 'medium', 'high'],
-  burst_sensitivity: ['low', 'medium', 'high'],
 } as const;
+export const sensitivityNames = Object.keys(SENSITIVITIES) as (keyof typeof SENSITIVITIES)[];
+
+/** Levels of a sensitivity with their texts. */
+export const levelsOf = (name: keyof typeof SENSITIVITIES): readonly (readonly [string, string])[] => [
+  ...(['low', 'medium', 'high'] as const).map((level) => [level, level] as const),
+  ...(name === 'profile_sensitivity' ? ([['very_high', 'very high']] as const) : []),
+];
 
 export interface SettingsFieldsProps {
   readonly value: Settings;
   readonly change: (settings: Settings) => void;
 }
 
-export function SettingsFields({ value, change }: SettingsFieldsProps) {
-  return (
-    <>
-      <fieldset>
-        <legend>Mode</legend>
-        {modes.map((mode) => (
-          <label key={mode} class="check">
-            <input
-              type="radio"
-              name="mode"
-              value={mode}
-              checked={value.mode === mode}
-              onChange={() => change({ ...value, mode })}
-            />
-            <span>
+export const SettingsFields = ({ value, change }: SettingsFieldsProps) => (
+  <>
+    <fieldset>
+      <legend>Mode</legend>
+      {modes.map((mode) => (
+        <CheckField
+          key={mode}
+          {...{ type: 'radio', name: 'mode', value: mode, checked: value.mode === mode }}
+          label={
+            <>
               {mode} <span class="quiet">{modeEffects[mode]}</span>
-            </span>
-          </label>
-        ))}
-      </fieldset>
-      <div class="levels">
-        {(['profile_sensitivity', 'rate_sensitivity', 'burst_sensitivity'] as const).map((name) => (
-          <label key={name}>
-            {settingTitles[name]}
-            <select
-              name={name}
-              value={value[name]}
-              // The cast is safe, because the value is one of the options below.
-              onChange={({ currentTarget }) => change({ ...value, [name]: currentTarget.value } as Settings)}
-            >
-              {levels[name].map((level) => (
-                <option key={level} value={level}>
-                  {level.replace('_', ' ')}
-                </option>
-              ))}
-            </select>
-            <span class="note">{NOTES[name]}</span>
-          </label>
-        ))}
-      </div>
-    </>
-  );
-}
+            </>
+          }
+          change={() => change({ ...value, mode })}
+        />
+      ))}
+    </fieldset>
+    <div class="levels">
+      {sensitivityNames.map((name) => (
+        <SelectField
+          key={name}
+          {...{ name, label: settingTitles[name], note: SENSITIVITIES[name], options: levelsOf(name) }}
+          chosen={bindingOf(value, change, name)}
+        />
+      ))}
+    </div>
+  </>
+);

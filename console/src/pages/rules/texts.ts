@@ -1,5 +1,3 @@
-import type { Rule } from '../../api/types.ts';
-
 export type Mode = Rule['mode'];
 export const modes = ['disabled', 'monitoring', 'enabled'] as const satisfies readonly Mode[];
 
@@ -54,3 +52,5 @@ export function fallbackOf(rule: Rule, rules: readonly Rule[]): string {
     ? 'At locations without a rule of their own, no rule is in force, and every query passes.'
     : 'Without a rule for their region, no rule is in force there, and every query passes.';
 }
+
+import type { Rule } from '../../api/types.ts';

@@ -1,11 +1,12 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
-import { type RpcCall, type RpcFailure, rpc } from '../../api/rpc.ts';
-import { goTo } from '../../navigate.ts';
+import { useMemo } from 'preact/hooks';
+import { rpc } from '../../api/rpc.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
+import { Facts } from '../../ui/facts.tsx';
 import { Link } from '../../ui/link.tsx';
 import { type Column, Table } from '../../ui/table/table.tsx';
+import { useLoaded } from '../../ui/useLoaded.ts';
 import { Address } from '../../ui/value/address.tsx';
 import { pluralOf } from '../../ui/value/quantity.tsx';
 import { Time } from '../../ui/value/time.tsx';
@@ -17,14 +18,9 @@ import { failureOfTrace, gasUsedOf, labelOf, partiesOf, valueMoved } from './fra
 import { formatGwei, formatQuantity, type Unit } from './frames/ether.ts';
 import { decoder } from './names/names.ts';
 import { NameText } from './names/nameText.tsx';
-import { AddressLink, CopyCall, Fact, Failed, formatShare, ShowMore } from './parts.tsx';
-import { linkTo, pathOfSubject, useQuery } from './traceUrl.ts';
+import { AddressLink, CopyCall, Failed, formatShare, ShowMore, TransactionLink } from './parts.tsx';
+import { pathOfBlock, useNetwork, useQuery } from './traceUrl.ts';
 import type { BlockHeader, Trace } from './types.ts';
-
-interface BlockViewProps {
-  readonly block: string;
-  readonly network: string;
-}
 
 interface Entry {
   readonly root: Trace;
@@ -35,97 +31,91 @@ interface Entry {
 
 const SHOWN = 50;
 
-export function BlockView({ block, network }: BlockViewProps) {
-  const header = useSignal<BlockHeader | null | undefined>(undefined);
-  const entries = useSignal<readonly Entry[] | undefined>(undefined);
-  const failure = useSignal<RpcFailure | undefined>(undefined);
+export function BlockView({ block }: { readonly block: string }) {
+  const network = useNetwork();
   const shown = useSignal(SHOWN);
-  const attempts = useSignal(0);
-  const query = useQuery();
-  const attempt = attempts.value;
-  const tag = /^\d+$/.test(block) ? `0x${Number(block).toString(16)}` : block;
-  const number = header.value ? Number(header.value.number) : /^\d+$/.test(block) ? Number(block) : undefined;
-  const call: RpcCall = { network, method: 'trace_block', params: [tag] };
-  useEffect(() => {
-    const abort = new AbortController();
-    const ask = <T,>(method: string, params: readonly unknown[]) =>
-      rpc<T>({ network, method, params, signal: abort.signal });
-    void ask<BlockHeader | null>('eth_getBlockByNumber', [tag, false]).then((answer) => {
-      if (!abort.signal.aborted) header.value = 'value' in answer ? answer.value : null;
-    });
-    void ask<readonly Trace[]>('trace_block', [tag]).then((answer) => {
-      if (abort.signal.aborted) return;
-      failure.value = 'failure' in answer ? answer.failure : undefined;
-      if ('value' in answer) entries.value = entriesOf(answer.value);
-    });
-    return () => abort.abort();
-  }, [network, tag, attempt]);
-  const all = entries.value;
+  const unit = unitOf(useQuery());
+  const isNumber = /^\d+$/.test(block);
+  const tag = isNumber ? `0x${Number(block).toString(16)}` : block;
+  const call = { method: 'trace_block', params: [tag] };
+  const headers = useLoaded(
+    () => rpc<BlockHeader | null>({ network, method: 'eth_getBlockByNumber', params: [tag, false] }),
+    [network, tag],
+  );
+  const traces = useLoaded(() => rpc<readonly Trace[]>({ network, ...call }), [network, tag]);
+  const read = headers.loaded.value;
+  // Undefined until it is read, null if no node returned it.
+  const header = read.value ?? (read.failure ? null : read.value);
+  const number = header ? Number(header.number) : isNumber ? Number(block) : undefined;
+  const { value, failure } = traces.loaded.value;
+  const all = useMemo(() => value && entriesOf(value), [value]);
+  const again = () => {
+    headers.again();
+    traces.again();
+  };
   return (
     <>
       <section class="subject-head">
         <div class="head">
           <h2>Block {number === undefined ? block : formatQuantity(number)}</h2>
-          {number !== undefined && <Neighbours number={number} network={network} />}
+          {number !== undefined && <Neighbours number={number} />}
         </div>
         <p class="summary">
-          {header.value && (
+          {header && (
             <>
-              {formatQuantity(header.value.transactions.length)}{' '}
-              {pluralOf(header.value.transactions.length, 'transaction', 'transactions')}, produced by{' '}
-              <AddressLink address={header.value.miner} network={network} />,{' '}
-              <Time at={timeOfHeader(header.value)} />
+              {formatQuantity(header.transactions.length)}{' '}
+              {pluralOf(header.transactions.length, 'transaction', 'transactions')}, produced by{' '}
+              <AddressLink address={header.miner} />, <Time at={timeOfHeader(header)} />
             </>
           )}
-          {header.value === null && (
+          {header === null && (
             <span class="look">▲ Incomplete: no node returned the header of this block.</span>
           )}
         </p>
-        <Facts header={header.value} />
+        <Facts
+          class="receipt"
+          unknown={header === null && 'unknown'}
+          rows={[
+            ['Hash', header && <Address value={header.hash} />],
+            ['Parent', header && <Address value={header.parentHash} />],
+            ['Gas used', header && formatShare(header.gasUsed, header.gasLimit)],
+            [
+              'Base fee',
+              header && (header.baseFeePerGas ? formatGwei(BigInt(header.baseFeePerGas)) : 'none'),
+            ],
+          ]}
+        />
       </section>
       <section class="trace-history" aria-busy={all === undefined}>
         <div class="head above-list">
           <p class="quiet">Transactions in block order</p>
           <form class="row" aria-label="View" onSubmit={(event) => event.preventDefault()}>
-            <UnitChoice
-              query={query}
-              change={(changed) =>
-                goTo(pathOfSubject({ kind: 'block', id: block }) + changed, { replace: true })
-              }
-            />
+            <UnitChoice />
             <span class="copies">
-              <CsvButton
-                name={`block-${number ?? block}`}
-                traces={(all ?? []).map(({ root }) => root)}
-                network={network}
-              />
-              <CopyCall call={call} />
+              <CsvButton name={`block-${number ?? block}`} traces={(all ?? []).map(({ root }) => root)} />
+              <CopyCall {...call} />
             </span>
           </form>
         </div>
-        {failure.value && <ErrorBox failure={failure.value} retry={() => attempts.value++} />}
+        {failure && <ErrorBox failure={failure} retry={again} />}
         {all?.length === 0 && <EmptyState title="This block has no traces" />}
         {all !== undefined && all.length > 0 && (
           <Table
             caption="Transactions"
-            columns={columnsOf(network, all, unitOf(query))}
+            columns={columnsOf(all, unit)}
             rows={all.slice(0, shown.value)}
             keyOf={({ root }) => root.transactionHash ?? `${root.type} ${partiesOf(root).to}`}
           />
         )}
-        <ShowMore
-          left={(all?.length ?? 0) - shown.value}
-          more={() => {
-            shown.value += SHOWN;
-          }}
-        />
+        <ShowMore left={(all?.length ?? 0) - shown.value} more={() => (shown.value += SHOWN)} />
       </section>
     </>
   );
 }
 
-function Neighbours({ number, network }: { readonly number: number; readonly network: string }) {
-  const to = (id: number) => linkTo({ kind: 'block', id: String(id) }, network);
+function Neighbours({ number }: { readonly number: number }) {
+  const network = useNetwork();
+  const to = (id: number) => pathOfBlock(id, network);
   return (
     <nav class="neighbours" aria-label="Neighbouring blocks">
       {number > 0 && <Link to={to(number - 1)}>← {formatQuantity(number - 1)}</Link>}
@@ -148,31 +138,7 @@ function entriesOf(traces: readonly Trace[]): Entry[] {
   return entries;
 }
 
-interface FactsProps {
-  readonly header: BlockHeader | null | undefined;
-}
-
-function Facts({ header }: FactsProps) {
-  const unknown = header === null && 'unknown';
-  return (
-    <dl class="facts receipt">
-      <Fact name="Hash" unknown={unknown}>
-        {header && <Address value={header.hash} />}
-      </Fact>
-      <Fact name="Parent" unknown={unknown}>
-        {header && <Address value={header.parentHash} />}
-      </Fact>
-      <Fact name="Gas used" unknown={unknown}>
-        {header && formatShare(header.gasUsed, header.gasLimit)}
-      </Fact>
-      <Fact name="Base fee" unknown={unknown}>
-        {header && (header.baseFeePerGas ? formatGwei(BigInt(header.baseFeePerGas)) : 'none')}
-      </Fact>
-    </dl>
-  );
-}
-
-function columnsOf(network: string, entries: readonly Entry[], unit: Unit): readonly Column<Entry>[] {
+function columnsOf(entries: readonly Entry[], unit: Unit): readonly Column<Entry>[] {
   const decimals = decimalsIn(
     entries.map(({ root }) => valueMoved(root)),
     unit,
@@ -180,14 +146,7 @@ function columnsOf(network: string, entries: readonly Entry[], unit: Unit): read
   return [
     {
       title: 'Transaction',
-      cell: ({ root: { transactionHash } }) =>
-        transactionHash === null ? (
-          <span class="quiet">—</span>
-        ) : (
-          <Link to={linkTo({ kind: 'transaction', id: transactionHash }, network)} class="subject">
-            <Address value={transactionHash} copies={false} />
-          </Link>
-        ),
+      cell: ({ root: { transactionHash } }) => <TransactionLink hash={transactionHash} />,
     },
     {
       title: 'From → to',
@@ -195,7 +154,7 @@ function columnsOf(network: string, entries: readonly Entry[], unit: Unit): read
         const { from, to } = partiesOf(root);
         return (
           <span class="ends">
-            <AddressLink address={from} network={network} /> → <AddressLink address={to} network={network} />
+            <AddressLink address={from} /> → <AddressLink address={to} />
           </span>
         );
       },

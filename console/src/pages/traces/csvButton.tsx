@@ -1,9 +1,10 @@
 import { SaveCsv } from '../../ui/table/saveCsv.tsx';
 import { pluralOf } from '../../ui/value/quantity.tsx';
-import { blockTimes, timeKey } from './blockTimes.ts';
+import { blockTimes } from './blockTimes.ts';
 import { failureOfTrace, labelOf, partiesOf, valueMoved } from './frames/describe.ts';
 import { formatQuantity } from './frames/ether.ts';
 import { decoder } from './names/names.ts';
+import { useNetwork } from './traceUrl.ts';
 import type { Trace } from './types.ts';
 
 const TITLES = ['transaction', 'frame', 'block', 'time', 'method', 'from', 'to', 'value (wei)', 'error'];
@@ -12,11 +13,11 @@ interface CsvButtonProps {
   /** Name of the file without its extension. */
   readonly name: string;
   readonly traces: readonly Trace[];
-  readonly network: string;
 }
 
 /** Saves the loaded traces as a CSV file. */
-export function CsvButton({ name, traces, network }: CsvButtonProps) {
+export function CsvButton({ name, traces }: CsvButtonProps) {
+  const network = useNetwork();
   return (
     <SaveCsv
       name={name}
@@ -35,7 +36,7 @@ const rowsOf = (traces: readonly Trace[], network: string): string[][] => [
     const written = (address = '') => decoder.value?.checksummed(address) ?? address;
     return [
       ...[trace.transactionHash ?? '', trace.traceAddress.join('.'), String(trace.blockNumber)],
-      blockTimes.value.get(timeKey(network, trace.blockNumber)) ?? '',
+      blockTimes.get(network, trace.blockNumber) ?? '',
       ...[labelOf(trace, decoder.value).text, written(from), written(to)],
       ...[String(valueMoved(trace)), failureOfTrace(trace) ?? ''],
     ];

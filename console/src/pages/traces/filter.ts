@@ -1,7 +1,7 @@
 /** Filter of the traces of an address. The query of the URL contains it. */
 import { parseEther } from './frames/ether.ts';
 
-export const DIRECTIONS = ['either', 'from', 'to'] as const;
+export const DIRECTIONS = ['from', 'to'] as const;
 export const TYPES = ['call', 'create', 'suicide', 'reward'] as const;
 /** Filter parameters of `floodgate_addressTraces`. */
 export interface Filter {
@@ -26,7 +26,7 @@ export function filterOf(query: URLSearchParams): Filter {
   const internal = yesNo(query.get('internal'));
   const failed = yesNo(query.get('failed'));
   return {
-    ...(direction !== undefined && direction !== 'either' && { direction }),
+    ...(direction !== undefined && { direction }),
     ...(types.length > 0 && { types }),
     ...(minValue !== undefined && minValue > 0n && { minValue: `0x${minValue.toString(16)}` as const }),
     ...(internal !== undefined && { internal }),

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { gateway, gatewayFailure } from '../../api/gateway.ts';
 import { gatewayKey } from '../../api/rpc.ts';
+import { goTo } from '../../navigate.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { GatewayFailure } from '../../ui/gatewayFailure.tsx';
 import { Reading } from '../../ui/value/reading.tsx';
@@ -12,12 +13,20 @@ import { KeyForm } from './keyForm.tsx';
 import { Landing } from './landing/landing.tsx';
 import { loadDecoder } from './names/names.ts';
 import { NetworkChoice } from './networkChoice.tsx';
-import { goToSubject, pathOfSubject, type Subject, subjectOf, useNetwork, useSubject } from './traceUrl.ts';
+import {
+  linkTo,
+  pathOfSubject,
+  ShownNetwork,
+  type Subject,
+  subjectOf,
+  useSubject,
+  useWantedNetwork,
+} from './traceUrl.ts';
 import { TransactionView } from './transaction/transactionView.tsx';
 
 export function Traces() {
   const subject = useSubject();
-  const network = useNetwork();
+  const network = useWantedNetwork();
   const isClosed = gateway.value?.needs_key === true && gatewayKey.value === undefined;
   return (
     <div class="page traces">
@@ -26,23 +35,25 @@ export function Traces() {
       {gateway.value?.needs_key && <KeyForm />}
       {network === undefined && <NoGateway />}
       {network !== undefined && !isClosed && (
-        <Subjects key={`${network} ${subject.id} ${gatewayKey.value}`} subject={subject} network={network} />
+        <ShownNetwork.Provider value={network}>
+          <Subjects key={`${network} ${subject.id} ${gatewayKey.value}`} subject={subject} />
+        </ShownNetwork.Provider>
       )}
     </div>
   );
 }
 
-function Subjects({ subject, network }: { readonly subject: Subject; readonly network: string }) {
+function Subjects({ subject }: { readonly subject: Subject }) {
   useEffect(() => void loadDecoder(), []);
   switch (subject.kind) {
     case 'address':
-      return <AddressView address={subject.id} network={network} />;
+      return <AddressView address={subject.id} />;
     case 'transaction':
-      return <TransactionView hash={subject.id} network={network} />;
+      return <TransactionView hash={subject.id} />;
     case 'block':
-      return <BlockView block={subject.id} network={network} />;
+      return <BlockView block={subject.id} />;
     case 'none':
-      return <Landing network={network} />;
+      return <Landing />;
   }
 }
 
@@ -53,7 +64,7 @@ function Search({ subject, network }: { readonly subject: Subject; readonly netw
     event.preventDefault();
     const wanted = subjectOf(text.value);
     isWrong.value = wanted === undefined;
-    if (wanted !== undefined && network !== undefined) goToSubject(wanted, network);
+    if (wanted !== undefined && network !== undefined) goTo(linkTo(wanted, network));
   };
   return (
     <form class="trace-search" aria-label="Search" onSubmit={submit}>

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { Failure } from '../../api/failure.ts';
 import { gatewayKey, setGatewayKey } from '../../api/rpc.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
-import { TextInput } from '../../ui/form/textInput.tsx';
+import { TextField } from '../../ui/form/fields.tsx';
 
 /** Form for the API key that the gateway requires. The server stores the key in the session. */
 export function KeyForm() {
@@ -29,10 +29,10 @@ export function KeyForm() {
         void set(text.value.trim());
       }}
     >
-      <label>
-        The gateway requires an API key. Your session keeps it until you sign out
-        <TextInput type="password" name="key" required text={text} />
-      </label>
+      <TextField
+        label="The gateway requires an API key. Your session keeps it until you sign out"
+        {...{ type: 'password', name: 'key', required: true, text }}
+      />
       <button type="submit" class="primary">
         Use key
       </button>

@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact';
 import { curlOfRpc, type RpcCall, viemOfRpc } from '../../api/rpc.ts';
 import { Copy } from '../../ui/copy.tsx';
 import { Link } from '../../ui/link.tsx';
@@ -6,35 +5,21 @@ import { Address } from '../../ui/value/address.tsx';
 import { escapeInvisible } from '../../ui/value/escapeInvisible.ts';
 import { Time } from '../../ui/value/time.tsx';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
-import { blockTimes, timeKey } from './blockTimes.ts';
+import { blockTimes } from './blockTimes.ts';
 import { formatQuantity, formatWei } from './frames/ether.ts';
 import { decoder } from './names/names.ts';
-import { linkTo } from './traceUrl.ts';
+import { linkTo, pathOfBlock, useNetwork } from './traceUrl.ts';
 import type { Trace } from './types.ts';
 
-export function CopyCall({ call }: { readonly call: RpcCall }) {
+type Call = Pick<RpcCall, 'method' | 'params'>;
+
+export function CopyCall({ method, params }: Call) {
+  const call = { network: useNetwork(), method, params };
   return (
     <span class="copies">
       <Copy label="Copy as curl" text={() => curlOfRpc(call)} />
       <Copy label="Copy as viem" text={() => viemOfRpc(call)} />
     </span>
-  );
-}
-
-interface FactProps {
-  readonly name: string;
-  /** Shown instead of a missing value. Default: nothing, while the value is loading. */
-  readonly unknown?: string | false;
-  readonly children?: ComponentChildren;
-}
-
-/** A row of a list of facts. It reserves its space. */
-export function Fact({ name, unknown = false, children }: FactProps) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children || <span class="quiet">{unknown}</span>}</dd>
-    </div>
   );
 }
 
@@ -54,28 +39,15 @@ export function ShowMore({ left, more }: { readonly left: number; readonly more:
 export const formatShare = (part: string, whole: string): string =>
   `${formatQuantity(part)} of ${formatQuantity(whole)} (${((Number(part) / Number(whole)) * 100).toFixed(1)}\u00a0%)`;
 
-interface OfNetwork {
-  readonly network: string;
+interface AddressLinkProps {
+  readonly address: string | undefined;
+  readonly copies?: boolean;
 }
 
-/** Link from an address to its traces. The address of the current page (`here`) is not a link. */
-export function AddressLink({
-  address,
-  network,
-  here,
-  copies = false,
-}: OfNetwork & {
-  readonly address: string | undefined;
-  readonly here?: string;
-  readonly copies?: boolean;
-}) {
+/** Link from an address to its traces. */
+export function AddressLink({ address, copies = false }: AddressLinkProps) {
+  const network = useNetwork();
   if (address === undefined) return <span class="quiet">—</span>;
-  if (address === here)
-    return (
-      <span class="here">
-        <Account address={address} />
-      </span>
-    );
   return (
     <>
       <Link to={linkTo({ kind: 'address', id: address }, network)} class="subject">
@@ -98,13 +70,13 @@ function Account({ address }: { readonly address: string }) {
   );
 }
 
-export function BlockLink({ block, network }: OfNetwork & { readonly block: number }) {
-  return <Link to={linkTo({ kind: 'block', id: String(block) }, network)}>{formatQuantity(block)}</Link>;
+export function BlockLink({ block }: { readonly block: number }) {
+  return <Link to={pathOfBlock(block, useNetwork())}>{formatQuantity(block)}</Link>;
 }
 
 /** Shows the time of a block. Until the time is read, an empty element reserves the space. */
-export function BlockTime({ block, network }: OfNetwork & { readonly block: number }) {
-  const at = blockTimes.value.get(timeKey(network, block));
+export function BlockTime({ block }: { readonly block: number }) {
+  const at = blockTimes.get(useNetwork(), block);
   return <span class="when">{at ? <Time at={at} form="clock" /> : at === null ? '?' : ''}</span>;
 }
 
@@ -113,20 +85,27 @@ export function Ether({ wei }: { readonly wei: bigint }) {
   return <span title={`${formatQuantity(wei)} wei`}>{formatWei(wei)}</span>;
 }
 
-/** Links to the frame of a trace in the call tree of its transaction. */
-export function FrameLink({ trace, network }: OfNetwork & { readonly trace: Trace }) {
-  if (trace.transactionHash === null) return <span class="quiet">—</span>;
-  const tree = linkTo({ kind: 'transaction', id: trace.transactionHash }, network);
-  const frame =
-    trace.traceAddress.length === 0
-      ? ''
-      : `${tree.includes('?') ? '&' : '?'}frame=${trace.traceAddress.join('.')}`;
+interface TransactionLinkProps {
+  readonly hash: string | null;
+  /** Frame in the call tree of the transaction. Default: none. */
+  readonly frame?: string;
+}
+
+export function TransactionLink({ hash, frame = '' }: TransactionLinkProps) {
+  const network = useNetwork();
+  if (hash === null) return <span class="quiet">—</span>;
+  const tree = linkTo({ kind: 'transaction', id: hash }, network);
   return (
-    <Link to={tree + frame} class="subject">
-      <Address value={trace.transactionHash} copies={false} />
+    <Link to={frame === '' ? tree : `${tree}${tree.includes('?') ? '&' : '?'}frame=${frame}`} class="subject">
+      <Address value={hash} copies={false} />
     </Link>
   );
 }
+
+/** Links to the frame of a trace in the call tree of its transaction. */
+export const FrameLink = ({ trace }: { readonly trace: Trace }) => (
+  <TransactionLink hash={trace.transactionHash} frame={trace.traceAddress.join('.')} />
+);
 
 /** Shows that a trace failed, with the reason, which is untrusted text of a contract or a node. */
 export function Failed({ reason }: { readonly reason: string | undefined }) {

@@ -1,7 +1,8 @@
 /** The subject of the page Traces (an address, transaction or block) and its network, which the URL contains. */
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
 import { useLocation, useSearch } from 'wouter-preact';
 import { gateway } from '../../api/gateway.ts';
-import { goTo } from '../../navigate.ts';
 
 export type Subject =
   | { readonly kind: 'address'; readonly id: string }
@@ -49,11 +50,15 @@ export function useQuery(): URLSearchParams {
 }
 
 /** Returns the network that the URL selects. Default: the gateway's first network. */
-export function useNetwork(): string | undefined {
+export function useWantedNetwork(): string | undefined {
   const networks = gateway.value?.networks.map(({ network }) => network) ?? [];
   const wanted = useQuery().get('network');
   return networks.find((network) => network === wanted) ?? networks[0];
 }
+
+/** Network of the page, for the components below it. */
+export const ShownNetwork = createContext('');
+export const useNetwork = (): string => useContext(ShownNetwork);
 
 /** Returns a path with the network in its query. The first network is the default and is omitted. */
 export function withNetwork(path: string, network: string | undefined): string {
@@ -64,6 +69,5 @@ export function withNetwork(path: string, network: string | undefined): string {
 export const linkTo = (subject: Subject, network: string): string =>
   withNetwork(pathOfSubject(subject), network);
 
-export function goToSubject(subject: Subject, network: string): void {
-  goTo(linkTo(subject, network));
-}
+export const pathOfBlock = (block: number, network: string): string =>
+  linkTo({ kind: 'block', id: String(block) }, network);

@@ -1,10 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useSearch } from 'wouter-preact';
-import type { Failure } from '../../api/failure.ts';
-import { policyCalls, type ZonePolicy } from '../../api/zones.ts';
+import { policyCalls } from '../../api/account.ts';
 import { CreationPage } from '../../ui/form/creationPage.tsx';
-import { errorAttributes, FieldError } from '../../ui/form/fieldError.tsx';
-import { TextInput } from '../../ui/form/textInput.tsx';
+import { TextField } from '../../ui/form/fields.tsx';
 import { PolicyFields } from './policyFields.tsx';
 import { membersOf, type PolicySettings, policySettingsOf, proposedIn } from './settings.ts';
 
@@ -19,38 +17,25 @@ export function PolicyCreationForm() {
   const search = useSearch();
   const zone = useSignal(new URLSearchParams(search).get('zone') ?? '');
   const settings = useSignal<PolicySettings>({ ...FIRST, ...proposedIn(search) });
-  const fields = (failure: Failure | undefined) => (
-    <>
-      <div>
-        <label>
-          Zone
-          <TextInput
-            name="zone"
-            required
-            placeholder="bl.example.com"
-            text={zone}
-            {...errorAttributes({ failure, name: 'zone' })}
-          />
-          <span class="note">
-            The policy applies to the zone and all names below it, until a deeper zone with a policy.
-          </span>
-        </label>
-        <FieldError failure={failure} name="zone" />
-      </div>
-      <PolicyFields
-        value={settings.value}
-        change={(changed) => {
-          settings.value = changed;
-        }}
-        failure={failure}
-      />
-    </>
-  );
   return (
-    <CreationPage<ZonePolicy>
-      {...{ title: 'New policy for a zone', kind: 'policy', kinds: 'policies', list: 'zones', fields }}
+    <CreationPage
+      {...{ title: 'New policy for a zone', kind: 'policy', kinds: 'policies', list: 'zones' }}
       create={(key) => policyCalls.create({ zone: zone.value.trim(), ...membersOf(settings.value) }, key)}
       messageOf={({ item }) => `The policy for ${item.zone} was created.`}
+      fields={(failure) => (
+        <>
+          <TextField
+            {...{ label: 'Zone', name: 'zone', required: true, placeholder: 'bl.example.com', failure }}
+            note="The policy applies to the zone and all names below it, until a deeper zone with a policy."
+            text={zone}
+          />
+          <PolicyFields
+            value={settings.value}
+            change={(changed) => (settings.value = changed)}
+            failure={failure}
+          />
+        </>
+      )}
     />
   );
 }

@@ -1,12 +1,10 @@
-import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { useSearch } from 'wouter-preact';
-import { listAssessments, policyCalls, type ZoneAssessment, type ZonePolicy } from '../../api/zones.ts';
+import { listAssessments, policyCalls } from '../../api/account.ts';
+import type { ZoneAssessment, ZonePolicy } from '../../api/types.ts';
 import { refreshPeriod, zonesVersion } from '../../live.ts';
-import { changeQuery } from '../../navigate.ts';
 import { account, isGuarded, may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
-import { TextInput } from '../../ui/form/textInput.tsx';
+import { useSearchField } from '../../ui/form/searchField.tsx';
 import { Link } from '../../ui/link.tsx';
 import { LoadState } from '../../ui/loadState.tsx';
 import { type Column, Table } from '../../ui/table/table.tsx';
@@ -36,8 +34,7 @@ export function ZoneList() {
   const assessments = useLoaded(listAssessments, [
     ...[account.value, zonesVersion.value, refreshPeriod(REFRESH_MS)],
   ]);
-  const sought = useSignal(new URLSearchParams(useSearch()).get('text') ?? '');
-  const text = sought.value.trim().toLowerCase();
+  const { field, text } = useSearchField('Search by zone', 'Zone');
   const isMatch = ({ zone }: { readonly zone: string }) => zone.includes(text);
   const { value } = policies.loaded.value;
   const listed = useMemo(
@@ -45,6 +42,7 @@ export function ZoneList() {
     [value],
   );
   const assessed = assessments.loaded.value.value;
+  const columns = useMemo(() => assessmentColumns(listed ?? []), [listed]);
   // Both tables appear together, so that the second one does not move.
   const isReady = hasArrived(policies.loaded.value) && hasArrived(assessments.loaded.value);
   return (
@@ -52,16 +50,7 @@ export function ZoneList() {
       <div class="head">
         <h1>{listed && assessed ? zonesHeadline(assessed, listed) : 'Zones'}</h1>
         <div class="actions">
-          <label>
-            <span class="unseen">Search by zone</span>
-            <TextInput
-              type="search"
-              data-search
-              placeholder="Zone  ( / )"
-              text={sought}
-              onBlur={() => changeQuery({ text: sought.value.trim() }, { replace: true })}
-            />
-          </label>
+          {field}
           {may('dns_protection:write') && (
             <Link to="/zones/new" class="button primary">
               New policy
@@ -77,83 +66,51 @@ export function ZoneList() {
       ) : (
         <Reading what="the zones" />
       )}
-      {isReady && listed && <Policies policies={listed} isMatch={isMatch} />}
+      {isReady && listed?.length === 0 && <NoPolicy />}
+      {isReady && listed !== undefined && listed.length > 0 && (
+        <section>
+          <h2>Policies</h2>
+          <Table
+            caption="Policies by zone"
+            columns={policyColumns}
+            rows={listed}
+            keyOf={({ id }) => id}
+            {...{ isMatch, noMatch: NO_MATCH }}
+          />
+        </section>
+      )}
       {isReady && assessed && (
-        <Assessments assessments={assessed} policies={listed ?? []} isMatch={isMatch} />
+        <section>
+          <h2>Assessments</h2>
+          <p class="quiet">
+            {isGuarded.value
+              ? 'Shares of the queries that an enabled rule would limit, at the sensitivities in force. Without a rule, these are medium.'
+              : 'The guard of this server protects another account. The console of the server with the guard shows the assessments.'}
+          </p>
+          {isGuarded.value && assessed.length === 0 && <p>The guard has received no queries yet.</p>}
+          {assessed.length > 0 && (
+            <Table
+              caption="Assessments by number of queries, the highest first"
+              columns={columns}
+              rows={assessed}
+              keyOf={({ zone }) => zone}
+              {...{ isMatch, noMatch: NO_MATCH }}
+            />
+          )}
+        </section>
       )}
     </div>
   );
 }
 
-interface PoliciesProps {
-  readonly policies: readonly ZonePolicy[];
-  readonly isMatch: (of: { readonly zone: string }) => boolean;
-}
-
-function Policies({ policies, isMatch }: PoliciesProps) {
-  if (policies.length === 0) return <NoPolicy />;
-  return (
-    <section>
-      <h2>Policies</h2>
-      {policies.some(isMatch) || <NoMatch />}
-      <div hidden={!policies.some(isMatch)}>
-        <Table
-          caption="Policies by zone"
-          columns={policyColumns}
-          rows={policies}
-          keyOf={({ id }) => id}
-          isMatch={isMatch}
-        />
-      </div>
-    </section>
-  );
-}
-
-interface AssessmentsProps extends PoliciesProps {
-  readonly assessments: readonly ZoneAssessment[];
-}
-
-function Assessments({ assessments, policies, isMatch }: AssessmentsProps) {
-  const columns = useMemo(() => assessmentColumns(policies), [policies]);
-  const hasMatch = assessments.some(isMatch);
-  return (
-    <section>
-      <h2>Assessments</h2>
-      <p class="quiet">
-        {isGuarded.value
-          ? 'Shares of the queries that an enabled rule would limit, at the sensitivities in force. Without a rule, these are medium.'
-          : 'The guard of this server protects another account. The console of the server with the guard shows the assessments.'}
-      </p>
-      {isGuarded.value && assessments.length === 0 && <p>The guard has received no queries yet.</p>}
-      {assessments.length > 0 && !hasMatch && <NoMatch />}
-      {assessments.length > 0 && (
-        <div hidden={!hasMatch}>
-          <Table
-            caption="Assessments by number of queries, the highest first"
-            columns={columns}
-            rows={assessments}
-            keyOf={({ zone }) => zone}
-            isMatch={isMatch}
-          />
-        </div>
-      )}
-    </section>
-  );
-}
-
-const NoMatch = () => <p class="quiet">No zone matches the search.</p>;
+const NO_MATCH = 'No zone matches the search.';
 
 const policyColumns: readonly Column<ZonePolicy>[] = [
   {
     title: 'Zone',
     cell: ({ id, zone, comment }) => (
       <span>
-        <Link to={`/zones/${id}`}>
-          <UntrustedText text={zone} />
-        </Link>{' '}
-        <span class="quiet">
-          <UntrustedText text={comment} />
-        </span>
+        <Link to={`/zones/${id}`} text={zone} /> <UntrustedText class="quiet" text={comment} />
       </span>
     ),
   },
@@ -214,16 +171,15 @@ function assessmentColumns(policies: readonly ZonePolicy[]): readonly Column<Zon
             {names.length + networks.length > 0 && (
               <details>
                 <summary>Limited names and networks</summary>
-                {names.map((value) => (
+                {[...names, ...networks].map((value, i) => (
                   <div key={value}>
                     <UntrustedText text={value} />
-                    <ListButton list="allowlist" isName value={value} comment={`Limited in ${zone}`} />
-                  </div>
-                ))}
-                {networks.map((value) => (
-                  <div key={value}>
-                    <UntrustedText text={value} />
-                    <ListButton list="denylist" value={value} comment={`Limited in ${zone}`} />
+                    <ListButton
+                      list={i < names.length ? 'allowlist' : 'denylist'}
+                      isName={i < names.length}
+                      value={value}
+                      comment={`Limited in ${zone}`}
+                    />
                   </div>
                 ))}
               </details>

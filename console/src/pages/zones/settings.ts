@@ -1,4 +1,4 @@
-import type { ZoneAssessment, ZonePolicy, ZonePolicyPatch } from '../../api/zones.ts';
+import type { ZoneAssessment, ZonePolicy, ZonePolicyChanges } from '../../api/types.ts';
 import { settingTitles as ruleTitles } from '../rules/settings.tsx';
 
 /** Titles of the settings of a policy, in the order of the form. */
@@ -29,7 +29,7 @@ export function policySettingsOf(policy: Pick<ZonePolicy, SettingName>): PolicyS
 }
 
 /** Returns settings of the form as members of a request. */
-export function membersOf(settings: Partial<PolicySettings>): ZonePolicyPatch {
+export function membersOf(settings: Partial<PolicySettings>): ZonePolicyChanges {
   const value = (name: string, text: string) => {
     if (name === 'comment') return text;
     if (name === 'only_when_upstream_unhealthy') return text === 'yes';

@@ -1,4 +1,4 @@
-import type { ZoneAssessment, ZonePolicy } from '../../api/zones.ts';
+import type { ZoneAssessment, ZonePolicy } from '../../api/types.ts';
 import { formatNumber, formatPercent } from '../../ui/value/quantity.tsx';
 
 type Assessment = ZoneAssessment['assessment'];

@@ -1,28 +1,24 @@
 import { useSearch } from 'wouter-preact';
 import { changeQuery } from '../../navigate.ts';
+import { SelectField } from './fields.tsx';
 
 interface ChoiceProps {
   /** Parameter of the URL that the choice sets; the first page is shown then. The empty value removes it. */
   readonly name: string;
   readonly title: string;
-  readonly options: Readonly<Record<string, string>>;
+  readonly isTitleHidden?: boolean;
+  readonly options: readonly (readonly [value: string, text: string])[];
 }
 
-export function Choice({ name, title, options }: ChoiceProps) {
+export function Choice({ name, title, isTitleHidden = false, options }: ChoiceProps) {
   const value = new URLSearchParams(useSearch()).get(name) ?? '';
-  return (
-    <label>
-      {title}
-      <select
-        value={value}
-        onChange={({ currentTarget }) => changeQuery({ [name]: currentTarget.value, cursor: '' })}
-      >
-        {Object.entries(options).map(([option, text]) => (
-          <option key={option} value={option}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
+  const chosen = {
+    get value() {
+      return value;
+    },
+    set value(wanted) {
+      changeQuery({ [name]: wanted, cursor: '', page: '' });
+    },
+  };
+  return <SelectField label={title} isLabelHidden={isTitleHidden} chosen={chosen} options={options} />;
 }

@@ -1,7 +1,7 @@
 import { signal, useSignal } from '@preact/signals';
 import { UntrustedText } from '../value/untrustedText.tsx';
 import { Dialog } from './dialog.tsx';
-import { TextInput } from './textInput.tsx';
+import { TextField } from './fields.tsx';
 
 export interface Question {
   /** Question that names the object: `Delete the rule for lax?` */
@@ -38,15 +38,13 @@ export function ConfirmHost() {
   return <ConfirmDialog key={question.title} question={question} answer={answer} />;
 }
 
-interface ConfirmDialogProps {
-  readonly question: Question;
-  readonly answer: (isWanted: boolean) => void;
-}
-
 function ConfirmDialog({
   question: { title, text, action, isHarmful = false, typed },
   answer,
-}: ConfirmDialogProps) {
+}: {
+  readonly question: Question;
+  readonly answer: (isWanted: boolean) => void;
+}) {
   const written = useSignal('');
   const isReady = typed === undefined || written.value.trim() === typed;
   return (
@@ -57,20 +55,16 @@ function ConfirmDialog({
           if (isReady) answer(true);
         }}
       >
-        <p>
-          <UntrustedText text={text} />
-        </p>
+        <UntrustedText as="p" text={text} />
         {typed !== undefined && (
-          <label>
-            <span>
-              Type{' '}
-              <strong>
-                <UntrustedText text={typed} />
-              </strong>{' '}
-              to continue
-            </span>
-            <TextInput name="typed" text={written} />
-          </label>
+          <TextField
+            label={
+              <span>
+                Type <UntrustedText as="strong" text={typed} /> to continue
+              </span>
+            }
+            {...{ name: 'typed', text: written }}
+          />
         )}
         <div class="actions">
           <button type="button" onClick={() => answer(false)}>

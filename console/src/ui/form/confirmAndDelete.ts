@@ -1,9 +1,9 @@
 import type { Signal } from '@preact/signals';
-import { newRetryKey } from '../../api/access.ts';
 import type { collection, Tagged } from '../../api/collection.ts';
+import { newRetryKey } from '../../api/server.ts';
 import { goTo } from '../../navigate.ts';
-import { showToast } from '../toast.tsx';
-import { confirm } from './confirm.tsx';
+import { showFailure, showToast } from '../toast.tsx';
+import { confirm, type Question } from './confirm.tsx';
 
 interface ServiceMembers {
   readonly id: string;
@@ -12,48 +12,40 @@ interface ServiceMembers {
 }
 
 export interface Deletion<Item extends ServiceMembers> {
-  readonly kind: 'rule' | 'policy';
-  /** Scope or zone of the record: `region WEUR`. */
-  readonly place: string;
-  /** Consequence of the deletion. */
-  readonly text: string;
-  /** Name that the user must type. */
-  readonly typed: string;
-  readonly calls: Pick<
-    ReturnType<typeof collection<Item, Omit<Item, keyof ServiceMembers>, unknown>>,
-    'create' | 'delete'
-  >;
-  /** Address of the list, which is shown after the deletion. */
-  readonly list: string;
+  readonly question: Omit<Question, 'isHarmful'>;
+  /** Messages after the deletion, and after the record was created again. */
+  readonly deleted: string;
+  readonly restored: string;
+  readonly calls: Pick<ReturnType<typeof collection<Item, never, never>>, 'delete'> & {
+    readonly create: (
+      body: never,
+      key: string,
+    ) => ReturnType<ReturnType<typeof collection<Item, never, never>>['create']>;
+  };
+  /** Address of the list, which is shown after the deletion. Default: the current page. */
+  readonly list?: string;
   /** Becomes false after a failure. After success it stays true, because the user leaves the page. */
-  readonly isDeleting: Signal<boolean>;
+  readonly isDeleting?: Signal<boolean>;
 }
 
-/**
- * Asks the user to type the name of a record, deletes it unless it was changed since it was read, and offers to create
- * it again.
- */
+/** Asks the user, deletes a record unless it was changed since it was read, and offers to create it again. */
 export async function confirmAndDelete<Item extends ServiceMembers>(
   tagged: Tagged<Item>,
-  { kind, place, text, typed, calls, list, isDeleting }: Deletion<Item>,
+  { question, deleted, restored, calls, list, isDeleting }: Deletion<Item>,
 ): Promise<void> {
-  const isWanted = await confirm({
-    ...{ title: `Delete the ${kind} for ${place}?`, text, action: `Delete the ${kind}` },
-    ...{ isHarmful: true, typed },
-  });
-  if (!isWanted) return;
-  isDeleting.value = true;
+  if (!(await confirm({ ...question, isHarmful: true }))) return;
+  if (isDeleting) isDeleting.value = true;
   const outcome = await calls.delete(tagged);
   if ('failure' in outcome) {
-    isDeleting.value = false;
-    showToast(`Not deleted. ${outcome.failure.what} ${outcome.failure.still}`);
+    if (isDeleting) isDeleting.value = false;
+    showFailure('Not deleted', outcome.failure);
     return;
   }
-  goTo(list);
+  if (list !== undefined) goTo(list);
   const { id: _id, created_on: _created, modified_on: _modified, ...creation } = tagged.item;
-  showToast(`The ${kind} for ${place} was deleted.`, async () => {
-    const made = await calls.create(creation, newRetryKey());
-    if ('failure' in made) showToast(`Not restored. ${made.failure.what} ${made.failure.todo}`);
-    else showToast(`The ${kind} for ${place} is restored, with a new id.`);
+  showToast(deleted, async () => {
+    const made = await calls.create(creation as never, newRetryKey()); // the members of a creation
+    if ('failure' in made) showFailure('Not restored', made.failure);
+    else showToast(restored);
   });
 }

@@ -1,10 +1,11 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { newRetryKey } from '../../api/access.ts';
 import type { Tagged } from '../../api/collection.ts';
 import type { Failure, Outcome } from '../../api/failure.ts';
+import { newRetryKey } from '../../api/server.ts';
 import { goTo } from '../../navigate.ts';
 import { may } from '../../session.ts';
+import { useAction } from '../../ui/useAction.ts';
 import { EmptyState } from '../emptyState.tsx';
 import { ErrorBox } from '../errorBox.tsx';
 import { Link } from '../link.tsx';
@@ -33,8 +34,7 @@ export function CreationPage<Item extends { readonly id: string }>({
   messageOf,
   fields,
 }: CreationPageProps<Item>) {
-  const failure = useSignal<Failure | undefined>(undefined);
-  const isBusy = useSignal(false);
+  const { failure, isBusy, run } = useAction();
   // Retries send the same idempotency key, so that a lost response does not lead to a second record or a conflict.
   const key = useSignal(newRetryKey());
   if (!may('dns_protection:write'))
@@ -46,11 +46,8 @@ export function CreationPage<Item extends { readonly id: string }>({
     );
   const submit = async (event: Event) => {
     event.preventDefault();
-    isBusy.value = true;
-    const outcome = await create(key.value);
-    isBusy.value = false;
+    const outcome = await run(create(key.value));
     if ('failure' in outcome) {
-      failure.value = outcome.failure;
       // After a 4xx, the corrected record needs a new key. After a 5xx or without a response, the record may exist:
       // same key.
       if (outcome.failure.status !== undefined && outcome.failure.status < 500) key.value = newRetryKey();
@@ -66,13 +63,13 @@ export function CreationPage<Item extends { readonly id: string }>({
       </p>
       <h1>{title}</h1>
       <form onSubmit={submit} class="edit-form">
-        {fields(failure.value)}
-        {failure.value && <ErrorBox failure={failure.value} />}
+        {fields(failure)}
+        {failure && <ErrorBox failure={failure} />}
         <div class="actions">
           <Link to={`/${list}`} class="button">
             Cancel
           </Link>
-          <button type="submit" class="primary" disabled={isBusy.value}>
+          <button type="submit" class="primary" disabled={isBusy}>
             Create the {kind}
           </button>
         </div>

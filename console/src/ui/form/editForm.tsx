@@ -107,9 +107,7 @@ export function EditForm<Read extends Tagged, Settings extends Readonly<Record<s
     >
       {fields({
         value: draft.value,
-        change: (settings) => {
-          draft.value = settings;
-        },
+        change: (settings) => (draft.value = settings),
         failure: failure.value,
       })}
       {isOld && isChanged ? (

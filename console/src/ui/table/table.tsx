@@ -1,5 +1,9 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { useSearch } from 'wouter-preact';
+import { changeQuery } from '../../navigate.ts';
+import { sortRows } from './sortRows.ts';
 
 export interface Column<Row> {
   readonly title: string;
@@ -12,9 +16,7 @@ export interface Column<Row> {
 const matches = (query: string) => {
   const media = matchMedia(query);
   const found = signal(media.matches);
-  media.addEventListener('change', () => {
-    found.value = media.matches;
-  });
+  media.addEventListener('change', () => (found.value = media.matches));
   return found;
 };
 const isNarrow = matches('(max-width: 699px)');
@@ -25,26 +27,34 @@ export interface TableProps<Row> {
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  readonly keyOf: (row: Row) => string;
+  /** Default: the position of the row, so that new data changes rows in place and moves none. */
+  readonly keyOf?: (row: Row) => string;
   /** Returns whether a row is highlighted, such as the rule in force. */
   readonly isMarked?: (row: Row) => boolean;
   /**
-   * Order of the rows, for {@link sortRows}. If it is set, titles of columns with a `sortKey` are buttons.
+   * Default order of the rows, for {@link sortRows}. If it is set, titles of columns with a `sortKey` are buttons, and
+   * the parameter `sort` of the URL is the order.
    */
-  readonly sort?: { readonly by: string; readonly change: (by: string) => void };
+  readonly sort?: string;
   /**
    * Returns whether a row is visible. Hidden rows stay in the DOM, because rendering many rows delays key presses.
    */
   readonly isMatch?: (row: Row) => boolean;
+  /** Shown instead of the table if no row is visible. */
+  readonly noMatch?: ComponentChildren;
   /** Whether the columns need a wide window. */
   readonly isWide?: boolean;
 }
 
 /** Table that shows each row as a block in a narrow window, with the column titles before the cells. */
 export function Table<Row>(props: TableProps<Row>) {
-  const { caption, columns, rows, keyOf, isMarked, isMatch, sort, isWide } = props;
+  const { caption, columns, rows, keyOf, isMarked, isMatch, noMatch, sort, isWide } = props;
+  const chosen = new URLSearchParams(useSearch()).get('sort');
+  const by = sort === undefined ? '' : (chosen ?? sort);
+  const sorted = useMemo(() => sortRows(rows, columns, by), [rows, columns, by]);
   const isBlocks = (isWide ? isMedium : isNarrow).value;
-  return (
+  const isHidden = isMatch !== undefined && !rows.some(isMatch);
+  const table = (
     <table class={isBlocks ? 'cards' : undefined}>
       <caption class="unseen">{caption}</caption>
       <thead>
@@ -54,17 +64,17 @@ export function Table<Row>(props: TableProps<Row>) {
               key={title}
               scope="col"
               class={isNumber ? 'number' : undefined}
-              aria-sort={sort && orderOf(title, sort.by)}
+              aria-sort={orderOf(title, by)}
             >
-              {sort && sortKey ? <SortButton title={title} {...sort} /> : title}
+              {sort !== undefined && sortKey ? <SortButton title={title} by={by} /> : title}
             </th>
           ))}
         </tr>
       </thead>
       <tbody>
-        {rows.map((row) => (
+        {sorted.map((row, i) => (
           <tr
-            key={keyOf(row)}
+            key={keyOf?.(row) ?? i}
             class={isMarked?.(row) ? 'marked' : undefined}
             aria-hidden={isMatch?.(row) === false || undefined}
           >
@@ -74,6 +84,13 @@ export function Table<Row>(props: TableProps<Row>) {
       </tbody>
     </table>
   );
+  if (noMatch === undefined) return table;
+  return (
+    <>
+      {isHidden && <p class="quiet">{noMatch}</p>}
+      <div hidden={isHidden}>{table}</div>
+    </>
+  );
 }
 
 function orderOf(title: string, by: string): 'ascending' | 'descending' | undefined {
@@ -82,37 +99,28 @@ function orderOf(title: string, by: string): 'ascending' | 'descending' | undefi
   return by === `-${name}` ? 'descending' : undefined;
 }
 
-interface SortButtonProps {
-  readonly title: string;
-  readonly by: string;
-  readonly change: (by: string) => void;
-}
-
-function SortButton({ title, by, change }: SortButtonProps) {
+function SortButton({ title, by }: { readonly title: string; readonly by: string }) {
   const name = title.toLowerCase();
   const order = orderOf(title, by);
   return (
-    <button type="button" class="sort" onClick={() => change(order === 'ascending' ? `-${name}` : name)}>
+    <button
+      type="button"
+      class="sort"
+      onClick={() => changeQuery({ sort: order === 'ascending' ? `-${name}` : name })}
+    >
       {title}
       <span aria-hidden="true">{order === undefined ? ' ↕' : order === 'ascending' ? ' ↑' : ' ↓'}</span>
     </button>
   );
 }
 
-interface CellsProps<Row> {
-  readonly row: Row;
-  readonly columns: readonly Column<Row>[];
-}
-
 /** Cells of a row, rendered only when its props or signals change. Rendering all rows would delay key presses. */
-function Cells<Row>({ row, columns }: CellsProps<Row>) {
-  return (
-    <>
-      {columns.map(({ title, cell, isNumber }) => (
-        <td key={title} data-title={title} class={isNumber ? 'number' : undefined}>
-          {cell(row)}
-        </td>
-      ))}
-    </>
-  );
-}
+const Cells = <Row,>({ row, columns }: { readonly row: Row; readonly columns: readonly Column<Row>[] }) => (
+  <>
+    {columns.map(({ title, cell, isNumber }) => (
+      <td key={title} data-title={title} class={isNumber ? 'number' : undefined}>
+        {cell(row)}
+      </td>
+    ))}
+  </>
+);

@@ -26,15 +26,19 @@ export function Time({
   );
 }
 
-const two = (number: number): string => String(number).padStart(2, '0');
-const clock = (date: Date): string =>
-  isUtc.value
-    ? `${date.toISOString().slice(11, 19)} UTC`
-    : `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
-const DAY = { day: 'numeric', month: 'short', year: 'numeric' } as const;
-const localDay = new Intl.DateTimeFormat(undefined, DAY);
-const utcDay = new Intl.DateTimeFormat(undefined, { ...DAY, timeZone: 'UTC' });
-const dayOf = (date: Date): string => (isUtc.value ? utcDay : localDay).format(date);
+/** Returns formatters of dates and times of day in a time zone. Default: the local one. */
+const formatters = (zone: { readonly timeZone?: 'UTC' } = {}) => ({
+  day: new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric', ...zone }),
+  dayOfYear: new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', ...zone }),
+  clock: new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', ...zone }),
+});
+const local = formatters();
+const utc = formatters({ timeZone: 'UTC' });
+/** The formatters of the time zone that the user chose. */
+export const shown = () => (isUtc.value ? utc : local);
+
+const clock = (date: Date): string => `${shown().clock.format(date)}${isUtc.value ? ' UTC' : ''}`;
+const dayOf = (date: Date): string => shown().day.format(date);
 
 const FORMS = {
   /** Date and time: `22 Nov 2026, 03:12:45`. */

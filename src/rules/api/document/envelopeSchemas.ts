@@ -72,21 +72,30 @@ const changeMembers = {
   from: text('Address of the client; `local` for a command on the same machine.'),
 };
 
-const CHANGES = ['create', 'update', 'delete'];
+const CHANGES = ['create', 'update', 'delete'] as const;
 const account = Type.String();
 const zone = text('Name of the zone.');
 
 /** Returns the members of a change. `item`: the schema of the record before and after it. */
-const actions = (kind: string, verbs: readonly string[], item: string) => ({
-  action: oneOf(verbs.map((verb) => `${kind}.${verb}`)),
+const actions = <Kind extends string, Verb extends string, Item extends string>(
+  kind: Kind,
+  verbs: readonly Verb[],
+  item: Item,
+) => ({
+  action: oneOf(verbs.map((verb) => `${kind}.${verb}` as const)),
   ...{ before: Type.Optional(ref(item)), after: Type.Optional(ref(item)) },
 });
-const change = (members: TProperties) => closedObject({ ...changeMembers, ...members });
+const change = <Members extends TProperties>(members: Members) =>
+  closedObject({ ...changeMembers, ...members });
 
 const changeSchemas = {
   RuleChange: change({ account, rule: text('Id of the rule.'), ...actions('rule', CHANGES, 'Rule') }),
   ListChange: change({
-    ...{ account, list: oneOf(Object.keys(accessLists)), entry: text('Id of the entry.') },
+    ...{
+      account,
+      list: oneOf(Object.keys(accessLists) as (keyof typeof accessLists)[]),
+      entry: text('Id of the entry.'),
+    },
     ...actions('list', CHANGES, 'AccessEntry'),
   }),
   ZoneChange: change({

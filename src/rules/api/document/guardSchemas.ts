@@ -1,14 +1,24 @@
 /** OpenAPI schemas of the guard's status and attacks. docs/reference/dns-attacks.md explains the members. */
 import Type, { type TSchema } from 'typebox';
-import { closedObject, count, describedObject, moment, oneOf, ref, text } from './schemaParts.ts';
+import {
+  closedObject,
+  count,
+  counts,
+  describedObject,
+  moment,
+  oneOf,
+  orNull,
+  ref,
+  text,
+} from './schemaParts.ts';
 
-const countsBy = (description: string): TSchema =>
-  Type.Object({}, { additionalProperties: Type.Number(), description });
 const heavyHitters = (description: string) => Type.Array(ref('HeavyHitter'), { maxItems: 20, description });
 
 /** Returns a member of an object schema for each level. */
-const byLevel = (levels: readonly string[], schemaOf: () => TSchema): Record<string, TSchema> =>
-  Object.fromEntries(levels.map((level) => [level, schemaOf()]));
+const byLevel = <const Level extends string, Schema extends TSchema>(
+  levels: readonly Level[],
+  schemaOf: () => Schema,
+) => Object.fromEntries(levels.map((level) => [level, schemaOf()])) as Record<Level, Schema>; // one for each level
 
 const summary = {
   id: Type.String({ format: 'uuid' }),
@@ -59,18 +69,8 @@ const MAX_SECONDS = 600;
 const series = (description: string) => Type.Array(count(), { maxItems: MAX_SECONDS, description });
 
 const MAX_MINUTES = 10_080;
-const minuteSeries = {
-  passed: 'Queries that passed, with or without a token.',
-  truncated: 'Queries that were truncated.',
-  dropped: 'Queries that were dropped.',
-  would_drop: 'Queries that an enabled rule would have dropped or truncated.',
-  known_asked: 'Queries for known names.',
-  known_answered: 'The part of `known_asked` that servers answered.',
-  known_limited: 'The part of `known_asked` that was dropped or truncated.',
-  bucket_per_second: 'Tokens added to the bucket; 0 without a rule.',
-  attack: '1 if there was an attack, otherwise 0.',
-  mode: 'Mode of the rule in force: 0 no rule, 1 disabled, 2 monitoring, 3 enabled.',
-};
+const minutes = (description: string) =>
+  Type.Array(orNull('number', { minimum: 0 }), { maxItems: MAX_MINUTES, description });
 
 /** Members that describe the effect that a rule would have had on the last minute's queries, by simulation. */
 const done = {
@@ -120,7 +120,7 @@ export const guardSchemas = {
   AttackSummary: closedObject(summary),
   Attack: closedObject({
     ...summary,
-    response_codes: countsBy('Answers to passed queries, by response code.'),
+    response_codes: counts('Answers to passed queries, by response code.'),
     top: closedObject({
       sampled: count('Number of sampled queries.'),
       weight: count('Number of queries that the sample represents.'),
@@ -166,14 +166,16 @@ export const guardSchemas = {
     'Series with one value per minute, oldest first: queries per second, on average. null if the guard did not run. The last minute may be incomplete.',
     {
       since: moment('Start of the first minute.'),
-      ...Object.fromEntries(
-        Object.entries(minuteSeries).map(([name, description]) => [
-          name,
-          Type.Array(Type.Unsafe({ type: ['number', 'null'], minimum: 0 }), {
-            ...{ maxItems: MAX_MINUTES, description },
-          }),
-        ]),
-      ),
+      passed: minutes('Queries that passed, with or without a token.'),
+      truncated: minutes('Queries that were truncated.'),
+      dropped: minutes('Queries that were dropped.'),
+      would_drop: minutes('Queries that an enabled rule would have dropped or truncated.'),
+      known_asked: minutes('Queries for known names.'),
+      known_answered: minutes('The part of `known_asked` that servers answered.'),
+      known_limited: minutes('The part of `known_asked` that was dropped or truncated.'),
+      bucket_per_second: minutes('Tokens added to the bucket; 0 without a rule.'),
+      attack: minutes('1 if there was an attack, otherwise 0.'),
+      mode: minutes('Mode of the rule in force: 0 no rule, 1 disabled, 2 monitoring, 3 enabled.'),
     },
   ),
   SampledQueries: closedObject({
@@ -253,7 +255,9 @@ export const guardSchemas = {
       would_drop: count(),
       dropped: count(),
       truncated: count(),
-      reasons: Type.Object({}, { additionalProperties: countsBy('Counts by outcome.') }),
+      reasons: Type.Unsafe<Record<string, Record<string, number>>>(
+        Type.Object({}, { additionalProperties: counts('Counts by outcome.') }),
+      ),
       known_names: describedObject('Queries for known names, counted when they end.', {
         asked: count(),
         answered: count(),

@@ -9,7 +9,14 @@ export const describedObject = <Members extends TProperties>(description: string
   Type.Object(members, { additionalProperties: false, description });
 
 /** Returns a reference to a named schema of the document. */
-export const ref = (name: string) => Type.Ref(`#/components/schemas/${name}`);
+export const ref = <Name extends string>(name: Name) => Type.Ref(`#/components/schemas/${name}` as const);
+
+/** Returns the schema of an object of numbers by any names. */
+export const counts = (description: string) =>
+  Type.Unsafe<Record<string, number>>(Type.Object({}, { additionalProperties: Type.Number(), description }));
+
+export const orNull = <Kind extends 'number' | 'string'>(type: Kind, keywords: object) =>
+  Type.Unsafe<(Kind extends 'number' ? number : string) | null>({ type: [type, 'null'], ...keywords });
 
 export const count = (description?: string) =>
   Type.Number({ minimum: 0, ...(description !== undefined && { description }) });

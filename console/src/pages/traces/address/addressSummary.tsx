@@ -1,9 +1,9 @@
-import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
-import { rpc } from '../../../api/rpc.ts';
+import { type RpcOutcome, rpc } from '../../../api/rpc.ts';
+import { useLoaded } from '../../../ui/useLoaded.ts';
 import { pluralOf } from '../../../ui/value/quantity.tsx';
 import { formatQuantity, formatWei } from '../frames/ether.ts';
 import { AddressLink, BlockLink } from '../parts.tsx';
+import { useNetwork } from '../traceUrl.ts';
 import type { AddressSummary, AddressTracesPage, CreateTrace } from '../types.ts';
 
 interface SummaryData {
@@ -14,7 +14,6 @@ interface SummaryData {
 
 interface AddressSummaryLineProps {
   readonly address: string;
-  readonly network: string;
   /** Number of the newest block in the history below; undefined until the history was read. */
   readonly newest: number | undefined;
 }
@@ -23,74 +22,60 @@ interface AddressSummaryLineProps {
  * Shows a summary of an address and its traces, and reads it again when the history has a newer block. Until the
  * summary is read, an empty line reserves the space.
  */
-export function AddressSummaryLine({ address, network, newest }: AddressSummaryLineProps) {
-  const known = useSignal<SummaryData | undefined>(undefined);
-  const problem = useSignal<string | undefined>(undefined);
-  useEffect(() => {
-    if (newest === undefined) return;
-    const abort = new AbortController();
-    void read(address, network, abort.signal).then((answer) => {
-      if (abort.signal.aborted) return;
-      if (typeof answer === 'string') problem.value = answer;
-      else known.value = answer;
-    });
-    return () => abort.abort();
-  }, [address, network, newest, known, problem]);
+export function AddressSummaryLine({ address, newest }: AddressSummaryLineProps) {
+  const network = useNetwork();
+  const { loaded } = useLoaded(
+    () => read(address, network),
+    [address, network, newest],
+    newest === undefined,
+  );
+  const { value, failure } = loaded.value;
   return (
     <p class="summary">
-      {known.value && <SummaryText known={known.value} network={network} />}
-      {problem.value && <span class="quiet">No summary: {problem.value}</span>}
+      {value && <SummaryText known={value} />}
+      {failure && <span class="quiet">No summary: {failure.what}</span>}
     </p>
   );
 }
 
-async function read(address: string, network: string, signal: AbortSignal): Promise<SummaryData | string> {
+async function read(address: string, network: string): Promise<RpcOutcome<SummaryData>> {
   const params = [{ address }];
-  const answer = await rpc<AddressSummary>({ network, method: 'floodgate_addressSummary', params, signal });
-  if ('failure' in answer) return answer.failure.what;
+  const answer = await rpc<AddressSummary>({ network, method: 'floodgate_addressSummary', params });
+  if ('failure' in answer) return answer;
   const summary = answer.value;
-  if (summary.counts.to.create === 0) return { summary, creation: undefined };
-  const wanted = { address, direction: 'to', types: ['create'], order: 'asc', failed: false, limit: 1 };
+  if (summary.counts.to.create === 0) return { value: { summary, creation: undefined } };
   const made = await rpc<AddressTracesPage>({
-    network,
-    method: 'floodgate_addressTraces',
-    params: [wanted],
-    signal,
+    ...{ network, method: 'floodgate_addressTraces' },
+    params: [{ address, direction: 'to', types: ['create'], order: 'asc', failed: false, limit: 1 }],
   });
   const first = 'value' in made ? made.value.traces[0] : undefined;
-  return { summary, creation: first?.type === 'create' ? first : undefined };
+  return { value: { summary, creation: first?.type === 'create' ? first : undefined } };
 }
 
 const sum = (counts: AddressSummary['counts']['from']): number =>
   Object.values(counts).reduce((all, one) => all + one, 0);
 
-function SummaryText({
-  known: { summary, creation },
-  network,
-}: {
-  readonly known: SummaryData;
-  readonly network: string;
-}) {
+function SummaryText({ known: { summary, creation } }: { readonly known: SummaryData }) {
   const { firstBlock, lastBlock, counts, value } = summary;
   if (firstBlock === null || lastBlock === null) return <span>The index has no traces of this address.</span>;
   const atLeast = counts.partial ? 'at least ' : '';
+  const blocks =
+    firstBlock === lastBlock
+      ? `block ${formatQuantity(firstBlock)}`
+      : `blocks ${formatQuantity(firstBlock)} to ${formatQuantity(lastBlock)}`;
   return (
     <>
       {creation && (
         <span>
-          Contract, created in block <BlockLink block={creation.blockNumber} network={network} /> by{' '}
-          <AddressLink address={creation.action.from} network={network} />.{' '}
+          Contract, created in block <BlockLink block={creation.blockNumber} /> by{' '}
+          <AddressLink address={creation.action.from} />.{' '}
         </span>
       )}
       <span>
         {atLeast}
         <strong>{formatQuantity(sum(counts.from))}</strong> {pluralOf(sum(counts.from), 'trace', 'traces')}{' '}
         from it, {atLeast}
-        <strong>{formatQuantity(sum(counts.to))}</strong> to it, in{' '}
-        {firstBlock === lastBlock
-          ? `block ${formatQuantity(firstBlock)}`
-          : `blocks ${formatQuantity(firstBlock)} to ${formatQuantity(lastBlock)}`}
-        .{' '}
+        <strong>{formatQuantity(sum(counts.to))}</strong> to it, in {blocks}.{' '}
       </span>
       <span title="Moved by traces; fees, withdrawals and genesis allocations are not part of traces">
         {value.partial ? 'At least ' : ''}

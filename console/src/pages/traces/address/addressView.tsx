@@ -1,17 +1,16 @@
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import { goTo } from '../../../navigate.ts';
 import { EmptyState } from '../../../ui/emptyState.tsx';
 import { ErrorBox } from '../../../ui/errorBox.tsx';
 import { Address } from '../../../ui/value/address.tsx';
 import { UntrustedText } from '../../../ui/value/untrustedText.tsx';
-import { loadBlockTimes } from '../blockTimes.ts';
+import { blockTimes } from '../blockTimes.ts';
 import { CsvButton } from '../csvButton.tsx';
 import { filterOf, withMember } from '../filter.ts';
 import { formatQuantity } from '../frames/ether.ts';
 import { decoder } from '../names/names.ts';
 import { CopyCall } from '../parts.tsx';
-import { pathOfSubject, useQuery } from '../traceUrl.ts';
+import { useNetwork, useQuery } from '../traceUrl.ts';
 import type { Trace } from '../types.ts';
 import { AccountState } from './account.tsx';
 import { AddressSummaryLine } from './addressSummary.tsx';
@@ -29,18 +28,11 @@ function Label({ address }: { readonly address: string }) {
   );
 }
 
-interface AddressViewProps {
-  readonly address: string;
-  readonly network: string;
-}
-
 /** Shows the traces of an address, newest or oldest first. The query of the URL contains the filter. */
-export function AddressView({ address, network }: AddressViewProps) {
-  const query = useQuery();
-  // A change of the unit reads nothing again.
-  const text = withMember(query, 'unit', '');
-  const filter = filterOf(query);
+export function AddressView({ address }: { readonly address: string }) {
   const newest = useSignal<number | undefined>(undefined);
+  // A change of the unit reads nothing again.
+  const text = withMember(useQuery(), 'unit', '');
   return (
     <>
       <section class="subject-head">
@@ -48,25 +40,23 @@ export function AddressView({ address, network }: AddressViewProps) {
           <Label address={address} />
           <Address value={decoder.value?.checksummed(address) ?? address} />
         </h2>
-        <AddressSummaryLine address={address} network={network} newest={newest.value} />
-        <AccountState address={address} network={network} />
+        <AddressSummaryLine address={address} newest={newest.value} />
+        <AccountState address={address} />
       </section>
-      <FilterForm
-        query={query}
-        filter={filter}
-        change={(changed) => goTo(`${pathOfSubject({ kind: 'address', id: address })}${changed}`)}
-      />
-      <History key={text} address={address} network={network} newest={newest} />
+      <FilterForm />
+      <History key={text} address={address} newest={newest} />
     </>
   );
 }
 
-interface HistoryProps extends AddressViewProps {
+interface HistoryProps {
+  readonly address: string;
   /** Receives the number of the newest block that is shown. */
   readonly newest: Signal<number | undefined>;
 }
 
-function History({ address, network, newest }: HistoryProps) {
+function History({ address, newest }: HistoryProps) {
+  const network = useNetwork();
   const filter = filterOf(useQuery());
   const history = useMemo(() => new AddressHistory(network, { address, ...filter }), []);
   useEffect(() => {
@@ -74,15 +64,7 @@ function History({ address, network, newest }: HistoryProps) {
     return () => history.end();
   }, [history]);
   const traces = history.traces.value;
-  useEffect(() => {
-    const abort = new AbortController();
-    void loadBlockTimes(
-      network,
-      traces.map(({ blockNumber }) => blockNumber),
-      abort.signal,
-    );
-    return () => abort.abort();
-  }, [network, traces]);
+  blockTimes.useValues(traces.map(({ blockNumber }) => blockNumber));
   const isBusy = history.isBusy.value;
   const last = newestOf(traces);
   useEffect(() => {
@@ -109,14 +91,12 @@ function History({ address, network, newest }: HistoryProps) {
           )}
         </p>
         <span class="copies">
-          <CsvButton name={address} traces={traces} network={network} />
-          <CopyCall call={history.call} />
+          <CsvButton name={address} traces={traces} />
+          <CopyCall {...history.call} />
         </span>
       </div>
       <Missing ranges={history.missing.value} network={network} />
-      {traces.length > 0 && (
-        <TraceTable traces={traces} network={network} here={address} replaced={history.replaced.value} />
-      )}
+      {traces.length > 0 && <TraceTable traces={traces} here={address} replaced={history.replaced.value} />}
       {history.failure.value && (
         <ErrorBox failure={history.failure.value} retry={() => void history.more()} />
       )}

@@ -47,9 +47,7 @@ export class AddressHistory {
     if (order === undefined)
       this.#unsubscribe = subscribe<PushedTrace>(this.#network, ['traces', live], {
         pushed: (trace) => this.#take(trace),
-        state: (state) => {
-          this.isLive.value = state === 'open';
-        },
+        state: (state) => (this.isLive.value = state === 'open'),
       });
     await this.more();
   }

@@ -9,21 +9,20 @@ import type { Trace } from '../types.ts';
 
 interface TraceTableProps {
   readonly traces: readonly Trace[];
-  readonly network: string;
   readonly here: string;
   readonly replaced: ReadonlySet<string>;
 }
 
-export function TraceTable({ traces, network, here, replaced }: TraceTableProps) {
+export function TraceTable({ traces, here, replaced }: TraceTableProps) {
   const unit = unitOf(useQuery());
   const decimals = decimalsIn(
     traces.map((trace) => valueMoved(trace)),
     unit,
   );
   const columns: readonly Column<Trace>[] = [
-    { title: 'Transaction', cell: (trace) => <FrameLink trace={trace} network={network} /> },
-    { title: 'Block', cell: ({ blockNumber }) => <BlockLink block={blockNumber} network={network} /> },
-    { title: 'Date', cell: ({ blockNumber }) => <BlockTime block={blockNumber} network={network} /> },
+    { title: 'Transaction', cell: (trace) => <FrameLink trace={trace} /> },
+    { title: 'Block', cell: ({ blockNumber }) => <BlockLink block={blockNumber} /> },
+    { title: 'Date', cell: ({ blockNumber }) => <BlockTime block={blockNumber} /> },
     {
       title: 'Method',
       cell: (trace) => (
@@ -37,7 +36,7 @@ export function TraceTable({ traces, network, here, replaced }: TraceTableProps)
         </span>
       ),
     },
-    { title: 'From or to', cell: (trace) => <OtherSide trace={trace} network={network} here={here} /> },
+    { title: 'From or to', cell: (trace) => <OtherSide trace={trace} here={here} /> },
     {
       title: `Value, ${unit}`,
       isNumber: true,
@@ -57,19 +56,18 @@ export function TraceTable({ traces, network, here, replaced }: TraceTableProps)
 
 interface OtherSideProps {
   readonly trace: Trace;
-  readonly network: string;
   readonly here: string;
 }
 
 /** Shows the direction of a trace, and the address on its other side. */
-function OtherSide({ trace, network, here }: OtherSideProps) {
+function OtherSide({ trace, here }: OtherSideProps) {
   const { from, to } = partiesOf(trace);
   if (from === here && to === here) return <span class="quiet">itself</span>;
   const isOut = from === here;
   return (
     <span class="ends">
       <span class="direction quiet">{isOut ? 'to' : 'from'}</span>
-      <AddressLink address={isOut ? to : from} network={network} />
+      <AddressLink address={isOut ? to : from} />
     </span>
   );
 }

@@ -8,24 +8,21 @@ import {
   initiallyOpen,
   MAX_ROWS,
   type Open,
-  type Row,
   rowsOf,
 } from './callTree.ts';
 import { formatQuantity } from './ether.ts';
-import { FrameDetails } from './frameDetails.tsx';
-import { FrameRow } from './frameRow.tsx';
+import { TreeRow } from './treeRow.tsx';
 import { useVisibleRows } from './visibleRows.ts';
 
 export interface CallTreeViewProps {
   readonly root: Frame;
-  readonly network: string;
   readonly wanted: string | undefined;
   /** Called with the path of a frame when its details are opened, and with undefined when they are closed. */
   readonly chosen: (path: string | undefined) => void;
 }
 
 /** Shows the calls of a transaction as an ARIA tree. Arrow keys move and fold, Enter opens the details of a call. */
-export function CallTreeView({ root, network, wanted, chosen }: CallTreeViewProps) {
+export function CallTreeView({ root, wanted, chosen }: CallTreeViewProps) {
   const open = useSignal<Open>(initiallyOpen(root, wanted));
   const active = useSignal(wanted ?? '');
   const list = useRef<HTMLDivElement>(null);
@@ -98,7 +95,7 @@ export function CallTreeView({ root, network, wanted, chosen }: CallTreeViewProp
         {visible.map((row, i) => (
           <TreeRow
             key={row.frame.path}
-            {...{ row, root, network, wanted, chosen, toggle }}
+            {...{ row, root, wanted, chosen, toggle }}
             isOpen={open.value.has(row.frame.path)}
             isActive={isActiveVisible ? row.frame.path === active.value : i === 0}
           />
@@ -145,39 +142,3 @@ function TreeSize({ root, rows, set }: TreeSizeProps) {
     </p>
   );
 }
-
-interface TreeRowProps extends CallTreeViewProps {
-  readonly row: Row;
-  readonly isOpen: boolean;
-  readonly isActive: boolean;
-  readonly toggle: (frame: Frame) => void;
-}
-
-function TreeRow({ row, root, network, wanted, chosen, isOpen, isActive, toggle }: TreeRowProps) {
-  const { frame, place, of } = row;
-  const { path, depth, children } = frame;
-  const isChosen = wanted === path;
-  return (
-    <div
-      role="treeitem"
-      tabIndex={isActive ? 0 : -1}
-      aria-level={depth + 1}
-      aria-posinset={place}
-      aria-setsize={of}
-      aria-selected={isChosen}
-      aria-expanded={children.length === 0 ? undefined : isOpen}
-      style={{ '--depth': Math.min(MAX_INDENT, depth) }}
-      data-path={path}
-    >
-      <FrameRow
-        {...{ frame, root, network, isChosen, isOpen }}
-        toggle={() => toggle(frame)}
-        choose={() => chosen(isChosen ? undefined : path)}
-      />
-      {isChosen && <FrameDetails frame={frame} network={network} />}
-    </div>
-  );
-}
-
-/** Level of the tree from which rows are not indented further. Each row also shows its level as a number. */
-const MAX_INDENT = 12;

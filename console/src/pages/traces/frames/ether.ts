@@ -1,14 +1,14 @@
 const WEI_DIGITS = 18;
 const GWEI_DIGITS = 9;
 
-const grouped = (digits: string): string => digits.replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
+const integers = new Intl.NumberFormat('en');
 
 /** Formats an integer as a number with this number of decimals, without rounding: `1,234.5`. */
 export function formatDecimals(value: bigint, decimals: number): string {
   const digits = (value < 0n ? -value : value).toString().padStart(decimals + 1, '0');
-  const whole = grouped(digits.slice(0, digits.length - decimals));
+  const integer = integers.format(BigInt(digits.slice(0, digits.length - decimals)));
   const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
-  return `${value < 0n ? '−' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+  return `${value < 0n ? '−' : ''}${integer}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
 export const UNITS = { ETH: WEI_DIGITS, gwei: GWEI_DIGITS, wei: 0 } as const;
@@ -31,4 +31,4 @@ export function parseEther(text: string): bigint | undefined {
 }
 
 /** Formats an integer or a hex quantity: `12,345`. */
-export const formatQuantity = (value: string | number | bigint): string => grouped(BigInt(value).toString());
+export const formatQuantity = (value: string | number | bigint): string => integers.format(BigInt(value));

@@ -1,4 +1,5 @@
 import { Copy } from '../../../ui/copy.tsx';
+import { Facts } from '../../../ui/facts.tsx';
 import { pluralOf } from '../../../ui/value/quantity.tsx';
 import { DecodedData } from '../names/decodedData.tsx';
 import { decoder } from '../names/names.ts';
@@ -8,50 +9,31 @@ import type { Frame } from './callTree.ts';
 import { dataOf, failureOfTrace, partiesOf, valueIn, whyNotMoved } from './describe.ts';
 import { formatQuantity } from './ether.ts';
 
-export function FrameDetails({
-  frame: { trace, path, isUndone },
-  network,
-}: {
-  readonly frame: Frame;
-  readonly network: string;
-}) {
+export function FrameDetails({ frame: { trace, path, isUndone } }: { readonly frame: Frame }) {
   const { from, to } = partiesOf(trace);
   const { input, output } = dataOf(trace);
   const value = valueIn(trace);
   const notMoved = value === 0n ? undefined : whyNotMoved(trace, isUndone);
   const place = path === '' ? [] : path.split('.').map((index) => `0x${Number(index).toString(16)}`);
+  const failure = failureOfTrace(trace);
   return (
     <div class="frame-details">
-      <dl class="facts">
-        <dt>From</dt>
-        <dd>
-          <AddressLink address={from} network={network} copies />
-        </dd>
-        <dt>To</dt>
-        <dd>
-          <AddressLink address={to} network={network} copies />
-        </dd>
-        <dt>Value</dt>
-        <dd>
-          <Ether wei={value} />
-          {notMoved !== undefined && <span class="quiet">, not moved: {notMoved}</span>}
-        </dd>
-        {'gas' in trace.action && (
-          <>
-            <dt>Gas provided</dt>
-            <dd>{formatQuantity(trace.action.gas)}</dd>
-          </>
-        )}
-        {failureOfTrace(trace) !== undefined && (
-          <>
-            <dt>Error</dt>
-            <dd>
-              <Failed reason={failureOfTrace(trace)} />
-            </dd>
-          </>
-        )}
-      </dl>
-      <DecodedCall trace={trace} network={network} />
+      <Facts
+        rows={[
+          ['From', <AddressLink key="from" address={from} copies />],
+          ['To', <AddressLink key="to" address={to} copies />],
+          [
+            'Value',
+            <>
+              <Ether wei={value} />
+              {notMoved !== undefined && <span class="quiet">, not moved: {notMoved}</span>}
+            </>,
+          ],
+          'gas' in trace.action && ['Gas provided', formatQuantity(trace.action.gas)],
+          failure !== undefined && ['Error', <Failed key="error" reason={failure} />],
+        ]}
+      />
+      <DecodedCall trace={trace} />
       <Data
         name={trace.type === 'create' ? 'Init code' : 'Input'}
         hex={input}
@@ -59,13 +41,13 @@ export function FrameDetails({
       />
       <Data name={trace.type === 'create' ? 'Code' : 'Output'} hex={output} hasSelector={false} />
       {trace.transactionHash !== null && (
-        <CopyCall call={{ network, method: 'trace_get', params: [trace.transactionHash, place] }} />
+        <CopyCall method="trace_get" params={[trace.transactionHash, place]} />
       )}
     </div>
   );
 }
 
-function DecodedCall({ trace, network }: { readonly trace: Trace; readonly network: string }) {
+function DecodedCall({ trace }: { readonly trace: Trace }) {
   if (trace.type !== 'call' || decoder.value === undefined) return null;
   const { to, input } = trace.action;
   const output = trace.result?.output ?? '0x';
@@ -73,8 +55,8 @@ function DecodedCall({ trace, network }: { readonly trace: Trace; readonly netwo
   const result = hasFailed ? decoder.value.error(to, output) : decoder.value.result(to, input, output);
   return (
     <>
-      <DecodedData title="Call" candidates={decoder.value.call(to, input)} network={network} />
-      <DecodedData title={hasFailed ? 'Error' : 'Result'} candidates={result} network={network} />
+      <DecodedData title="Call" candidates={decoder.value.call(to, input)} />
+      <DecodedData title={hasFailed ? 'Error' : 'Result'} candidates={result} />
     </>
   );
 }

@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
-import { subscribe } from '../../../api/subscription.ts';
+import { useRef } from 'preact/hooks';
 import { EmptyState } from '../../../ui/emptyState.tsx';
 import { ErrorBox } from '../../../ui/errorBox.tsx';
 import { Link } from '../../../ui/link.tsx';
@@ -13,16 +12,18 @@ import type { Frame } from '../frames/callTree.ts';
 import { partiesOf, valueMoved } from '../frames/describe.ts';
 import { formatQuantity } from '../frames/ether.ts';
 import { AddressLink, BlockLink, FrameLink } from '../parts.tsx';
-import { linkTo } from '../traceUrl.ts';
+import { linkTo, useNetwork } from '../traceUrl.ts';
 import type { BlockHeader } from '../types.ts';
+import { useHeads } from '../useHeads.ts';
 import { examplesOf, type Latest, readLatest } from './latest.ts';
 
 /** Shows the latest blocks and internal transfers. Nothing is read while the user points at them. */
-export function Landing({ network }: { readonly network: string }) {
-  const heads = useSignal(0);
-  const isLive = useSignal(false);
+export function Landing() {
+  const network = useNetwork();
   const isHeld = useSignal(false);
   const isReading = useRef(false);
+  // On a fast chain, heads that arrive during a read are skipped. A later read includes their blocks.
+  const { heads, isLive } = useHeads(() => isReading.current);
   const { loaded, again } = useLoaded(
     async () => {
       isReading.current = true;
@@ -30,21 +31,8 @@ export function Landing({ network }: { readonly network: string }) {
       isReading.current = false;
       return answer;
     },
-    [network, heads.value],
+    [network, heads],
     isHeld.value,
-  );
-  useEffect(
-    () =>
-      subscribe(network, ['newHeads'], {
-        // On a fast chain, heads that arrive during a read are skipped. A later read includes their blocks.
-        pushed: () => {
-          if (!isReading.current) heads.value++;
-        },
-        state: (state) => {
-          isLive.value = state === 'open';
-        },
-      }),
-    [network],
   );
   const { value: latest, failure } = loaded.value;
   const hold = (isWanted: boolean) => () => {
@@ -56,7 +44,7 @@ export function Landing({ network }: { readonly network: string }) {
         <h2>Search an address, a transaction or a block</h2>
         <p class="summary">
           An address has its history, including internal transfers; a transaction has its call tree.{' '}
-          {latest && <Examples latest={latest} network={network} />}
+          {latest && <Examples latest={latest} />}
         </p>
       </section>
       {failure && <ErrorBox failure={failure} retry={again} />}
@@ -73,18 +61,18 @@ export function Landing({ network }: { readonly network: string }) {
           <h2>
             Latest blocks{' '}
             <span class="state quiet">
-              {isHeld.value ? 'paused while you point here' : isLive.value ? 'live' : ''}
+              {isHeld.value ? 'paused while you point here' : isLive ? 'live' : ''}
             </span>
           </h2>
-          {latest && <Rows caption="Latest blocks" columns={blockColumns(network)} items={latest.headers} />}
+          {latest && <Table caption="Latest blocks" columns={blockColumns} rows={latest.headers} />}
         </section>
         <section>
           <h2>Internal transfers of these blocks</h2>
           {latest && latest.transfers.length > 0 && (
-            <Rows
+            <Table
               caption="Internal transfers"
-              columns={transferColumns(network, latest.transfers)}
-              items={latest.transfers}
+              columns={transferColumns(latest.transfers)}
+              rows={latest.transfers}
             />
           )}
           {latest?.transfers.length === 0 && (
@@ -98,7 +86,8 @@ export function Landing({ network }: { readonly network: string }) {
   );
 }
 
-function Examples({ latest, network }: { readonly latest: Latest; readonly network: string }) {
+function Examples({ latest }: { readonly latest: Latest }) {
+  const network = useNetwork();
   const { address, trace } = examplesOf(latest);
   if (address === undefined || trace?.transactionHash == null) return null;
   const to = (kind: 'address' | 'transaction' | 'block', id: string) => linkTo({ kind, id }, network);
@@ -111,30 +100,8 @@ function Examples({ latest, network }: { readonly latest: Latest; readonly netwo
   );
 }
 
-interface RowsProps<T> {
-  readonly caption: string;
-  readonly columns: readonly Column<T>[];
-  readonly items: readonly T[];
-}
-
-/** A table whose rows change in place. The key of a row is its position, so that new data moves no row. */
-function Rows<T>({ caption, columns, items }: RowsProps<T>) {
-  const placed = columns.map(({ sortKey: _, ...column }) => ({
-    ...column,
-    cell: ([, item]: [number, T]) => column.cell(item),
-  }));
-  return (
-    <Table
-      caption={caption}
-      columns={placed}
-      rows={[...items.entries()]}
-      keyOf={([place]) => String(place)}
-    />
-  );
-}
-
-const blockColumns = (network: string): readonly Column<BlockHeader>[] => [
-  { title: 'Block', cell: ({ number }) => <BlockLink block={Number(number)} network={network} /> },
+const blockColumns: readonly Column<BlockHeader>[] = [
+  { title: 'Block', cell: ({ number }) => <BlockLink block={Number(number)} /> },
   { title: 'Time', cell: (header) => <Time at={timeOfHeader(header)} form="clock" /> },
   { title: 'Transactions', isNumber: true, cell: ({ transactions }) => formatQuantity(transactions.length) },
   {
@@ -142,16 +109,16 @@ const blockColumns = (network: string): readonly Column<BlockHeader>[] => [
     isNumber: true,
     cell: ({ gasUsed, gasLimit }) => `${((Number(gasUsed) / Number(gasLimit)) * 100).toFixed(1)}\u00a0%`,
   },
-  { title: 'By', cell: ({ miner }) => <AddressLink address={miner} network={network} /> },
+  { title: 'By', cell: ({ miner }) => <AddressLink address={miner} /> },
 ];
 
-function transferColumns(network: string, transfers: readonly Frame[]): readonly Column<Frame>[] {
+function transferColumns(transfers: readonly Frame[]): readonly Column<Frame>[] {
   const weis = transfers.map(({ trace }) => valueMoved(trace));
   const decimals = decimalsIn(weis, 'ETH');
   return [
-    { title: 'Transaction', cell: ({ trace }) => <FrameLink trace={trace} network={network} /> },
-    { title: 'From', cell: ({ trace }) => <AddressLink address={partiesOf(trace).from} network={network} /> },
-    { title: 'To', cell: ({ trace }) => <AddressLink address={partiesOf(trace).to} network={network} /> },
+    { title: 'Transaction', cell: ({ trace }) => <FrameLink trace={trace} /> },
+    { title: 'From', cell: ({ trace }) => <AddressLink address={partiesOf(trace).from} /> },
+    { title: 'To', cell: ({ trace }) => <AddressLink address={partiesOf(trace).to} /> },
     {
       title: 'Value, ETH',
       isNumber: true,

@@ -8,11 +8,10 @@ interface DecodedDataProps {
   readonly title: string;
   /** All candidates. Several have the same selector. */
   readonly candidates: readonly Decoded[];
-  readonly network: string;
 }
 
 /** Shows decoded input, output or an event. If a selector is ambiguous, it shows each candidate. */
-export function DecodedData({ title, candidates, network }: DecodedDataProps) {
+export function DecodedData({ title, candidates }: DecodedDataProps) {
   if (candidates.length === 0) return null;
   return (
     <div class="decoded">
@@ -27,7 +26,7 @@ export function DecodedData({ title, candidates, network }: DecodedDataProps) {
           {args === undefined ? (
             <p class="quiet">The data does not fit this signature.</p>
           ) : (
-            <Arguments args={args} network={network} />
+            <Arguments args={args} />
           )}
         </div>
       ))}
@@ -43,10 +42,9 @@ export function DecodedData({ title, candidates, network }: DecodedDataProps) {
 interface ArgumentsProps {
   readonly args: readonly Argument[];
   readonly left?: number;
-  readonly network: string;
 }
 
-function Arguments({ args, left = 0, network }: ArgumentsProps) {
+function Arguments({ args, left = 0 }: ArgumentsProps) {
   if (args.length === 0) return null;
   return (
     <ul class="arguments">
@@ -54,15 +52,11 @@ function Arguments({ args, left = 0, network }: ArgumentsProps) {
         <li key={i}>
           {name !== '' && <UntrustedText text={name} />} <span class="quiet">{type}</span>{' '}
           {type === 'address' ? (
-            <AddressLink address={value.toLowerCase()} network={network} />
+            <AddressLink address={value.toLowerCase()} />
           ) : (
-            value !== '' && (
-              <code>
-                <UntrustedText text={value} />
-              </code>
-            )
+            value !== '' && <UntrustedText as="code" text={value} />
           )}
-          <Arguments args={parts} left={more} network={network} />
+          <Arguments args={parts} left={more} />
         </li>
       ))}
       {left > 0 && <li class="quiet">… {formatQuantity(left)} more</li>}

@@ -1,17 +1,12 @@
+import { Facts } from '../../../ui/facts.tsx';
 import { UntrustedText } from '../../../ui/value/untrustedText.tsx';
 import { labelOf, partiesOf, valueIn } from '../frames/describe.ts';
 import { formatGwei, formatQuantity } from '../frames/ether.ts';
 import { decoder } from '../names/names.ts';
 import { NameText } from '../names/nameText.tsx';
-import { AddressLink, Ether, Fact, formatShare } from '../parts.tsx';
+import { AddressLink, Ether, formatShare } from '../parts.tsx';
 import type { Receipt, Trace } from '../types.ts';
 import type { NodeData } from './nodeData.ts';
-
-interface FactsProps {
-  readonly data: NodeData;
-  readonly root: Trace | undefined;
-  readonly network: string;
-}
 
 const TYPES: Readonly<Record<number, string>> = {
   0: 'legacy',
@@ -21,8 +16,14 @@ const TYPES: Readonly<Record<number, string>> = {
   4: 'set code (EIP-7702)',
 };
 
+interface TransactionFactsProps {
+  readonly data: NodeData;
+  readonly root: Trace | undefined;
+}
+
 /** The members of a transaction and its receipt. */
-export function Facts({ data: { transaction, receipt, block, isSettled }, root, network }: FactsProps) {
+export function TransactionFacts({ data, root }: TransactionFactsProps) {
+  const { transaction, receipt, block, isSettled } = data;
   const ends = root && partiesOf(root);
   const from = transaction?.from ?? ends?.from;
   const to = transaction?.to ?? receipt?.contractAddress ?? ends?.to;
@@ -30,40 +31,27 @@ export function Facts({ data: { transaction, receipt, block, isSettled }, root, 
   const price = receipt?.effectiveGasPrice;
   const type = transaction?.type === undefined ? undefined : Number(transaction.type);
   const place = root?.transactionPosition ?? undefined;
-  const unknown = isSettled && 'unknown';
   return (
-    <dl class="facts receipt">
-      <Fact name="From" unknown={unknown}>
-        {from && <AddressLink address={from} network={network} copies />}
-      </Fact>
-      <Fact name={transaction?.to === null ? 'Created' : 'To'} unknown={unknown}>
-        {to && <AddressLink address={to} network={network} copies />}
-      </Fact>
-      <Fact name="Value" unknown={unknown}>
-        {wei !== undefined && <Ether wei={wei} />}
-      </Fact>
-      <Fact name="Fee" unknown={unknown}>
-        {receipt && price && <Ether wei={feeOf(receipt)} />}
-      </Fact>
-      <Fact name="Gas used" unknown={unknown}>
-        {receipt && formatShare(receipt.gasUsed, transaction?.gas ?? receipt.gasUsed)}
-      </Fact>
-      <Fact name="Gas price" unknown={unknown}>
-        {price && formatGwei(BigInt(price))}
-      </Fact>
-      <Fact name="Nonce" unknown={unknown}>
-        {transaction && formatQuantity(transaction.nonce)}
-      </Fact>
-      <Fact name="Type" unknown={unknown}>
-        {type !== undefined && [type, TYPES[type]].filter((one) => one !== undefined).join(', ')}
-      </Fact>
-      <Fact name="Position" unknown={unknown}>
-        {place !== undefined && `${place + 1}${block ? ` of ${block.transactions.length}` : ''} in its block`}
-      </Fact>
-      <Fact name="Method" unknown={unknown}>
-        {root && <Method root={root} />}
-      </Fact>
-    </dl>
+    <Facts
+      class="receipt"
+      unknown={isSettled && 'unknown'}
+      rows={[
+        ['From', from && <AddressLink address={from} copies />],
+        [transaction?.to === null ? 'Created' : 'To', to && <AddressLink address={to} copies />],
+        ['Value', wei !== undefined && <Ether wei={wei} />],
+        ['Fee', receipt && price && <Ether wei={feeOf(receipt)} />],
+        ['Gas used', receipt && formatShare(receipt.gasUsed, transaction?.gas ?? receipt.gasUsed)],
+        ['Gas price', price && formatGwei(BigInt(price))],
+        ['Nonce', transaction && formatQuantity(transaction.nonce)],
+        ['Type', type !== undefined && [type, TYPES[type]].filter((one) => one !== undefined).join(', ')],
+        [
+          'Position',
+          place !== undefined &&
+            `${place + 1}${block ? ` of ${block.transactions.length}` : ''} in its block`,
+        ],
+        ['Method', root && <Method root={root} />],
+      ]}
+    />
   );
 }
 

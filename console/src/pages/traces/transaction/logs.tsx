@@ -6,16 +6,11 @@ import { decoder } from '../names/names.ts';
 import { AddressLink, ShowMore } from '../parts.tsx';
 import type { Log } from '../types.ts';
 
-interface LogsProps {
-  readonly logs: readonly Log[];
-  readonly network: string;
-}
-
 const SHOWN = 50;
 /** Maximum hex digits of a log that are shown. */
 const MAX_DIGITS = 2_048;
 
-export function Logs({ logs, network }: LogsProps) {
+export function Logs({ logs }: { readonly logs: readonly Log[] }) {
   const shown = useSignal(SHOWN);
   if (logs.length === 0) return <EmptyState title="No logs" />;
   return (
@@ -25,9 +20,9 @@ export function Logs({ logs, network }: LogsProps) {
           <li key={log.logIndex}>
             <p>
               <span class="quiet">Log {formatQuantity(log.logIndex)} of</span>{' '}
-              <AddressLink address={log.address.toLowerCase()} network={network} />
+              <AddressLink address={log.address.toLowerCase()} />
             </p>
-            <LogData log={log} network={network} />
+            <LogData log={log} />
           </li>
         ))}
       </ol>
@@ -37,16 +32,9 @@ export function Logs({ logs, network }: LogsProps) {
 }
 
 /** Shows the decoded event, or the topics and the data if no known event fits. */
-function LogData({
-  log: { address, topics, data },
-  network,
-}: {
-  readonly log: Log;
-  readonly network: string;
-}) {
+function LogData({ log: { address, topics, data } }: { readonly log: Log }) {
   const events = decoder.value?.event(address.toLowerCase(), topics, data) ?? [];
-  if (events.some(({ args }) => args !== undefined))
-    return <DecodedData title="Event" candidates={events} network={network} />;
+  if (events.some(({ args }) => args !== undefined)) return <DecodedData title="Event" candidates={events} />;
   return (
     <div class="raw">
       {[...topics, data.slice(0, MAX_DIGITS)].map((word, i) => (

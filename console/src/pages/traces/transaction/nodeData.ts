@@ -1,6 +1,5 @@
 /** The parts of a transaction that nodes return. If a node fails, the other parts are shown. */
 import { type RpcFailure, type RpcOutcome, rpc, rpcBatch } from '../../../api/rpc.ts';
-import { useLoaded } from '../../../ui/useLoaded.ts';
 import type { BlockHeader, Receipt, Transaction } from '../types.ts';
 
 export interface NodeData {
@@ -11,15 +10,10 @@ export interface NodeData {
   readonly isSettled: boolean;
 }
 
-const UNREAD: NodeData = { missing: [], isSettled: false };
+export const UNREAD: NodeData = { missing: [], isSettled: false };
 
-/** Reads the transaction, its receipt and its block, and again when `attempt` changes. */
-export function useNodeData(hash: string, network: string, attempt: number): NodeData {
-  const { loaded } = useLoaded(async () => ({ value: await read(hash, network) }), [hash, network, attempt]);
-  return loaded.value.value ?? UNREAD;
-}
-
-async function read(hash: string, network: string): Promise<NodeData> {
+/** Reads the transaction, its receipt and its block. */
+export async function readNodeData(hash: string, network: string): Promise<NodeData> {
   const methods = ['eth_getTransactionByHash', 'eth_getTransactionReceipt'];
   const calls = methods.map((method) => ({ method, params: [hash] }));
   const [transaction, receipt] = (await rpcBatch(network, calls)) as [

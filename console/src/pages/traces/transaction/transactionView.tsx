@@ -1,12 +1,13 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
-import { type RpcCall, type RpcFailure, rpc } from '../../../api/rpc.ts';
+import { useMemo } from 'preact/hooks';
+import { type RpcCall, type RpcOutcome, rpc } from '../../../api/rpc.ts';
 import { goTo } from '../../../navigate.ts';
 import { EmptyState } from '../../../ui/emptyState.tsx';
 import { ErrorBox } from '../../../ui/errorBox.tsx';
 import { Link } from '../../../ui/link.tsx';
+import { useLoaded } from '../../../ui/useLoaded.ts';
 import { Address } from '../../../ui/value/address.tsx';
-import { loadBlockTimes } from '../blockTimes.ts';
+import { blockTimes } from '../blockTimes.ts';
 import { withMember } from '../filter.ts';
 import { treeOf } from '../frames/callTree.ts';
 import { CallTreeView } from '../frames/callTreeView.tsx';
@@ -16,41 +17,33 @@ import { FlameGraph } from '../frames/flameGraph.tsx';
 import { decoder } from '../names/names.ts';
 import { NameText } from '../names/nameText.tsx';
 import { AddressLink, BlockLink, BlockTime, CopyCall, Ether, Failed } from '../parts.tsx';
-import { linkTo, pathOfSubject, useQuery } from '../traceUrl.ts';
+import { linkTo, pathOfBlock, pathOfSubject, useNetwork, useQuery } from '../traceUrl.ts';
 import type { BlockHeader, Trace } from '../types.ts';
-import { Facts } from './facts.tsx';
+import { TransactionFacts } from './facts.tsx';
 import { Logs } from './logs.tsx';
-import { type NodeData, useNodeData } from './nodeData.ts';
+import { type NodeData, readNodeData, UNREAD } from './nodeData.ts';
 import { TokenTransfers } from './tokenTransfers.tsx';
 import { transfersOf } from './transfers.ts';
 import { useReplaced } from './useReplaced.ts';
 
-interface TransactionViewProps {
-  readonly hash: string;
-  readonly network: string;
-}
-
-export function TransactionView({ hash, network }: TransactionViewProps) {
-  const traces = useSignal<readonly Trace[] | undefined>(undefined);
-  const failure = useSignal<RpcFailure | undefined>(undefined);
-  const readAgain = useSignal(0);
-  const call: RpcCall = { network, method: 'trace_transaction', params: [hash] };
-  const attempt = readAgain.value;
-  const data = useNodeData(hash, network, attempt);
-  useEffect(() => {
-    const abort = new AbortController();
-    void rpc<readonly Trace[] | null>({ ...call, signal: abort.signal }).then(async (answer) => {
-      if (abort.signal.aborted) return;
-      failure.value = 'failure' in answer ? answer.failure : undefined;
-      if ('failure' in answer) return;
-      if (!answer.value?.length && (await goToBlock(hash, network))) return;
-      traces.value = answer.value ?? [];
-    });
-    return () => abort.abort();
-  }, [hash, network, attempt]);
-  const root = traces.value?.[0];
+export function TransactionView({ hash }: { readonly hash: string }) {
+  const network = useNetwork();
+  const call = { method: 'trace_transaction', params: [hash] };
+  const attempts = useSignal(0);
+  const on = [hash, network, attempts.value];
+  const nodes = useLoaded(async () => ({ value: await readNodeData(hash, network) }), on);
+  const data = nodes.loaded.value.value ?? UNREAD;
+  const { loaded } = useLoaded(async (): Promise<RpcOutcome<readonly Trace[] | undefined>> => {
+    const answer = await rpc<readonly Trace[] | null>({ network, ...call });
+    if ('failure' in answer) return answer;
+    const isBlock = !answer.value?.length && (await goToBlock(hash, network));
+    return { value: isBlock ? undefined : (answer.value ?? []) };
+  }, on);
+  const { value: traces, failure } = loaded.value;
+  const root = traces?.[0];
   const isPending = data.transaction?.blockHash === null;
-  const isUnknown = traces.value?.length === 0 && data.isSettled && data.transaction === undefined;
+  const isUnknown = traces?.length === 0 && data.isSettled && data.transaction === undefined;
+  const readAgain = () => attempts.value++;
   return (
     <>
       <section class="subject-head">
@@ -58,25 +51,24 @@ export function TransactionView({ hash, network }: TransactionViewProps) {
           <h2>
             Transaction <Address value={hash} />
           </h2>
-          <Neighbours hash={hash} data={data} network={network} />
+          <Neighbours hash={hash} block={data.block} />
         </div>
         <p class="summary">
-          {root && <Sentence root={root} network={network} />}
+          {root && <Sentence root={root} />}
           {isPending && 'Pending: no block contains this transaction yet.'}
-          <Missing data={data} readAgain={() => readAgain.value++} />
+          <Missing data={data} readAgain={readAgain} />
         </p>
-        {!isUnknown && <Facts data={data} root={root} network={network} />}
+        {!isUnknown && <TransactionFacts data={data} root={root} />}
       </section>
-      <section class="trace-history" aria-busy={traces.value === undefined}>
-        {failure.value && <ErrorBox failure={failure.value} retry={() => readAgain.value++} />}
+      <section class="trace-history" aria-busy={traces === undefined}>
+        {failure && <ErrorBox failure={failure} retry={readAgain} />}
         {isUnknown && data.missing.length === 0 && (
           <EmptyState title="No such transaction">No block in the index or at a node contains it.</EmptyState>
         )}
         {!isUnknown && (
           <Parts
-            key={`${root?.blockHash} ${attempt}`}
-            {...{ hash, traces: traces.value ?? [], data, network, call }}
-            readAgain={() => readAgain.value++}
+            key={`${root?.blockHash} ${attempts.value}`}
+            {...{ hash, traces: traces ?? [], data, call, readAgain }}
           />
         )}
       </section>
@@ -86,24 +78,21 @@ export function TransactionView({ hash, network }: TransactionViewProps) {
 
 /** Opens the page of a block if `hash` is the hash of a block. Returns whether it is. */
 async function goToBlock(hash: string, network: string): Promise<boolean> {
-  const answer = await rpc<BlockHeader | null>({
-    network,
-    method: 'eth_getBlockByHash',
-    params: [hash, false],
-  });
+  const params = [hash, false];
+  const answer = await rpc<BlockHeader | null>({ network, method: 'eth_getBlockByHash', params });
   if (!('value' in answer) || answer.value === null) return false;
-  goTo(linkTo({ kind: 'block', id: String(Number(answer.value.number)) }, network), { replace: true });
+  goTo(pathOfBlock(Number(answer.value.number), network), { replace: true });
   return true;
 }
 
 interface NeighboursProps {
   readonly hash: string;
-  readonly data: NodeData;
-  readonly network: string;
+  readonly block: BlockHeader | undefined;
 }
 
 /** Links to the previous and the next transaction of the block. */
-function Neighbours({ hash, data: { block }, network }: NeighboursProps) {
+function Neighbours({ hash, block }: NeighboursProps) {
+  const network = useNetwork();
   const at = block?.transactions.indexOf(hash) ?? -1;
   const link = (id: string | undefined, text: string) =>
     at >= 0 &&
@@ -120,21 +109,16 @@ function Neighbours({ hash, data: { block }, network }: NeighboursProps) {
   );
 }
 
-function Sentence({ root, network }: { readonly root: Trace; readonly network: string }) {
-  useEffect(() => {
-    const abort = new AbortController();
-    void loadBlockTimes(network, [root.blockNumber], abort.signal);
-    return () => abort.abort();
-  }, [network, root]);
+function Sentence({ root }: { readonly root: Trace }) {
+  blockTimes.useValues([root.blockNumber]);
   const { from, to } = partiesOf(root);
   const reason = failureOfTrace(root);
   const value = valueIn(root);
   return (
     <>
       {reason === undefined ? <span class="well">✓ Succeeded</span> : <Failed reason={reason} />} in block{' '}
-      <BlockLink block={root.blockNumber} network={network} />:{' '}
-      <AddressLink address={from} network={network} /> →{' '}
-      {to === undefined ? 'no contract' : <AddressLink address={to} network={network} />},{' '}
+      <BlockLink block={root.blockNumber} />: <AddressLink address={from} /> →{' '}
+      {to === undefined ? 'no contract' : <AddressLink address={to} />},{' '}
       <NameText name={labelOf(root, decoder.value)} />
       {value > 0n && (
         <>
@@ -142,18 +126,17 @@ function Sentence({ root, network }: { readonly root: Trace; readonly network: s
           <Ether wei={value} />
         </>
       )}
-      . <BlockTime block={root.blockNumber} network={network} />
+      . <BlockTime block={root.blockNumber} />
     </>
   );
 }
 
-function Missing({
-  data: { missing },
-  readAgain,
-}: {
+interface MissingProps {
   readonly data: NodeData;
   readonly readAgain: () => void;
-}) {
+}
+
+function Missing({ data: { missing }, readAgain }: MissingProps) {
   if (missing.length === 0) return null;
   return (
     <span class="look" role="status">
@@ -170,13 +153,12 @@ interface PartsProps {
   readonly hash: string;
   readonly traces: readonly Trace[];
   readonly data: NodeData;
-  readonly network: string;
-  readonly call: RpcCall;
+  readonly call: Pick<RpcCall, 'method' | 'params'>;
   readonly readAgain: () => void;
 }
 
 /** The calls, the token transfers or the logs. The URL contains which of them. */
-function Parts({ hash, traces, data: { receipt, isSettled }, network, call, readAgain }: PartsProps) {
+function Parts({ hash, traces, data: { receipt, isSettled }, call, readAgain }: PartsProps) {
   const query = useQuery();
   const view = query.get('view') ?? '';
   const names = decoder.value;
@@ -201,43 +183,41 @@ function Parts({ hash, traces, data: { receipt, isSettled }, network, call, read
           {part('transfers', 'Token transfers', transfers?.length)}
           {part('logs', 'Logs', receipt?.logs.length)}
         </nav>
-        <CopyCall call={call} />
+        <CopyCall {...call} />
       </div>
-      {view === 'transfers' &&
-        (transfers === undefined ? nothing : <TokenTransfers transfers={transfers} network={network} />)}
-      {view === 'logs' && (receipt === undefined ? nothing : <Logs logs={receipt.logs} network={network} />)}
-      {view === '' && traces.length > 0 && <Tree traces={traces} network={network} readAgain={readAgain} />}
+      {view === 'transfers' && (transfers === undefined ? nothing : <TokenTransfers transfers={transfers} />)}
+      {view === 'logs' && (receipt === undefined ? nothing : <Logs logs={receipt.logs} />)}
+      {view === '' && traces[0] && <Tree traces={traces} first={traces[0]} readAgain={readAgain} />}
     </>
   );
 }
 
 interface TreeProps {
   readonly traces: readonly Trace[];
-  readonly network: string;
+  readonly first: Trace;
   readonly readAgain: () => void;
 }
 
-function Tree({ traces, network, readAgain }: TreeProps) {
+function Tree({ traces, first, readAgain }: TreeProps) {
   const query = useQuery();
   const wanted = query.get('frame') ?? undefined;
   const root = useMemo(() => treeOf(traces), [traces]);
-  const replaced = useReplaced(network, traces[0]);
-  if (root === undefined || traces[0] === undefined) return null;
-  const hash = traces[0].transactionHash ?? '';
+  const replaced = useReplaced(first);
+  if (root === undefined) return null;
   const choose = (path: string | undefined) => {
     const changed = new URLSearchParams(query);
     if (path === undefined) changed.delete('frame');
     else changed.set('frame', path);
     const text = changed.size === 0 ? '' : `?${changed}`;
-    goTo(pathOfSubject({ kind: 'transaction', id: hash }) + text, { replace: true });
+    goTo(pathOfSubject({ kind: 'transaction', id: first.transactionHash ?? '' }) + text, { replace: true });
   };
   return (
     <>
       <div role="status" class="replaced">
         {replaced && (
           <p class="look">
-            ▲ The chain was reorganised: block {formatQuantity(traces[0].blockNumber)} was replaced. These
-            calls may have other results in the new block.{' '}
+            ▲ The chain was reorganised: block {formatQuantity(first.blockNumber)} was replaced. These calls
+            may have other results in the new block.{' '}
             <button type="button" onClick={readAgain}>
               Reload the calls
             </button>
@@ -245,7 +225,7 @@ function Tree({ traces, network, readAgain }: TreeProps) {
         )}
       </div>
       <FlameGraph root={root} wanted={wanted} chosen={choose} />
-      <CallTreeView root={root} network={network} wanted={wanted} chosen={choose} />
+      <CallTreeView root={root} wanted={wanted} chosen={choose} />
     </>
   );
 }

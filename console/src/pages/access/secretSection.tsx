@@ -1,0 +1,180 @@
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import type { ApiResponse } from '../../api/client.ts';
+import type { Outcome } from '../../api/failure.ts';
+import type { WithSecret } from '../../api/server.ts';
+import type { ApiToken, GatewayKey } from '../../api/types.ts';
+import { Copy } from '../../ui/copy.tsx';
+import { ErrorBox } from '../../ui/errorBox.tsx';
+import { confirm } from '../../ui/form/confirm.tsx';
+import { Dialog } from '../../ui/form/dialog.tsx';
+import { LoadState } from '../../ui/loadState.tsx';
+import { type Column, Table } from '../../ui/table/table.tsx';
+import { showToast } from '../../ui/toast.tsx';
+import { useAction } from '../../ui/useAction.ts';
+import type { Reads } from '../../ui/useLoaded.ts';
+import { Time } from '../../ui/value/time.tsx';
+import { STATUS } from './texts.ts';
+
+export interface FormProps<Item> {
+  readonly close: () => void;
+  readonly made: (item: WithSecret<Item>) => void;
+}
+
+interface SecretSectionProps<Item> {
+  readonly what: 'token' | 'key';
+  readonly title: string;
+  readonly reads: Reads<readonly Item[]>;
+  readonly rows: readonly Item[];
+  readonly columns: readonly Column<Item>[];
+  readonly isMarked?: (item: Item) => boolean;
+  /** Whether the user's token may create and revoke. */
+  readonly isManager: boolean;
+  readonly isRevocable: (item: Item) => boolean;
+  readonly nameOf: (item: Item) => string;
+  /** Returns the consequence of a revocation. */
+  readonly consequenceOf: (item: Item) => string;
+  readonly revoke: (id: string) => Promise<Outcome<ApiResponse<Item>>>;
+  readonly form: (props: FormProps<Item>) => ComponentChildren;
+  /** Command that tries a new secret. */
+  readonly use: string;
+  readonly changed?: () => void;
+  /** Text that replaces the empty table. */
+  readonly empty: ComponentChildren;
+  readonly children?: ComponentChildren;
+}
+
+/** List of tokens or API keys, with a form that creates one and buttons that revoke them. */
+export function SecretSection<Item extends ApiToken | GatewayKey>(props: SecretSectionProps<Item>) {
+  const { what, reads, rows, isManager, nameOf } = props;
+  const isMaking = useSignal(false);
+  const made = useSignal<WithSecret<Item> | undefined>(undefined);
+  const revocation = useAction();
+  const isRead = reads.loaded.value.value !== undefined;
+  const revoke = async (item: Item) => {
+    const isWanted = await confirm({
+      title: `Revoke this ${what}?`,
+      text: props.consequenceOf(item),
+      ...{ action: 'Revoke', isHarmful: true, typed: nameOf(item) },
+    });
+    if (!isWanted) return;
+    const answer = await revocation.run(props.revoke(item.id));
+    if ('value' in answer) showToast([`${nameOf(item)} is revoked.`, ...answer.value.messages].join(' '));
+    reads.again();
+  };
+  const action: Column<Item> = {
+    ...{ title: 'Action', isNumber: true },
+    cell: (item) =>
+      item.status === 'active' && props.isRevocable(item) ? (
+        <button type="button" onClick={() => void revoke(item)}>
+          Revoke
+        </button>
+      ) : null,
+  };
+  return (
+    <section class="access-section" aria-busy={!isRead}>
+      <div class="head">
+        <h2>{props.title}</h2>
+        {isManager && isRead && (
+          <button type="button" class="primary" onClick={() => (isMaking.value = true)}>
+            New {what}
+          </button>
+        )}
+      </div>
+      <LoadState of={reads} what={`the ${what}s`} />
+      {revocation.failure && <ErrorBox failure={revocation.failure} />}
+      {isRead && rows.length === 0 && props.empty}
+      {rows.length > 0 && (
+        <Table
+          caption={what === 'token' ? 'Tokens' : 'API keys'}
+          isWide={what === 'token'}
+          columns={isManager ? [...props.columns, action] : props.columns}
+          rows={rows}
+          keyOf={({ id }) => id}
+          {...(props.isMarked && { isMarked: props.isMarked })}
+        />
+      )}
+      {props.children}
+      {isMaking.value &&
+        props.form({
+          close: () => (isMaking.value = false),
+          made: (item) => {
+            isMaking.value = false;
+            made.value = item;
+            reads.again();
+            props.changed?.();
+          },
+        })}
+      {made.value && (
+        <Secret
+          what={what}
+          secret={made.value.value}
+          use={props.use}
+          close={() => (made.value = undefined)}
+        />
+      )}
+    </section>
+  );
+}
+
+interface SecretProps {
+  readonly what: string;
+  readonly secret: string;
+  readonly use: string;
+  readonly close: () => void;
+}
+
+/** Shows the secret of a new token or key. Neither the server nor the console stores the secret. */
+function Secret({ what, secret, use, close }: SecretProps) {
+  return (
+    <Dialog title={`The new ${what}`} close={close}>
+      <p>
+        <strong>It is shown only once.</strong> The server keeps no copy. Store it where only its user can
+        read it.
+      </p>
+      <div class="lines">
+        <pre class="secret">{secret}</pre>
+        <Copy text={secret} />
+      </div>
+      <p class="quiet">To try it:</p>
+      <div class="lines">
+        <pre>{use}</pre>
+        <Copy text={use} />
+      </div>
+      <div class="actions">
+        <button type="button" class="primary" onClick={close}>
+          I have saved it
+        </button>
+      </div>
+    </Dialog>
+  );
+}
+
+const WEEK_MS = 7 * 86_400_000;
+
+/** Shows when a token or key expires, with a warning sign in the week before. */
+function Expiry({ at }: { readonly at: string | undefined }) {
+  if (at === undefined) return <span class="quiet">never</span>;
+  const leftMs = Date.parse(at) - Date.now();
+  const isSoon = leftMs > 0 && leftMs < WEEK_MS;
+  return (
+    <span class={isSoon ? 'look' : undefined}>
+      {isSoon && '▲ '}
+      <Time at={at} />
+    </span>
+  );
+}
+
+/** Columns of both tokens and API keys. */
+export const statusColumn: Column<ApiToken | GatewayKey> = {
+  title: 'Status',
+  cell: ({ status }) => <span class={`state ${STATUS[status].tone}`}>{STATUS[status].word}</span>,
+};
+export const commonColumns: readonly Column<ApiToken | GatewayKey>[] = [
+  { title: 'Expires', cell: ({ expires_on }) => <Expiry at={expires_on} /> },
+  {
+    title: 'Last used',
+    cell: ({ last_used_on }) =>
+      last_used_on ? <Time at={last_used_on} /> : <span class="quiet">never</span>,
+  },
+];

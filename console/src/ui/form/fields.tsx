@@ -1,0 +1,142 @@
+/** Fields of forms: a label with its control, a note, and the errors that the server reported for the field. */
+import type { ComponentChildren, InputHTMLAttributes } from 'preact';
+import { useId } from 'preact/hooks';
+import type { Failure } from '../../api/failure.ts';
+import { UntrustedText } from '../value/untrustedText.tsx';
+
+/** The text of a field: a signal, or a part of an object of settings. */
+export interface Binding {
+  value: string;
+}
+
+/** Returns the binding of one of several texts. */
+export const bindingOf = <Texts extends Readonly<Record<string, string>>>(
+  texts: Texts,
+  change: (texts: Texts) => void,
+  name: keyof Texts & string,
+): Binding => ({
+  get value() {
+    return texts[name] ?? '';
+  },
+  set value(text) {
+    change({ ...texts, [name]: text });
+  },
+});
+
+interface FieldProps {
+  readonly label: ComponentChildren;
+  readonly isLabelHidden?: boolean;
+  readonly note?: ComponentChildren;
+  /** Name of the field in requests. */
+  readonly name?: string;
+  /** Failure of the last request, which may have errors of this field. */
+  readonly failure?: Failure | undefined;
+}
+
+const errorOf = ({ failure, name }: FieldProps): string =>
+  (failure?.faults ?? []).flatMap(({ field, message }) => (field === name ? message : [])).join('; ');
+
+interface LabelledProps {
+  readonly id: string;
+  readonly field: FieldProps;
+  readonly children: ComponentChildren;
+}
+
+function Labelled({ id, field, children }: LabelledProps) {
+  const { label, isLabelHidden, note, name } = field;
+  const error = errorOf(field);
+  const labelled = (
+    <label for={id}>
+      {isLabelHidden ? <span class="unseen">{label}</span> : label}
+      {children}
+      {note && <span class="note">{note}</span>}
+    </label>
+  );
+  // The element is there before the first error: the input would lose the focus if it were created again.
+  return 'failure' in field ? (
+    <div>
+      {labelled}
+      {error !== '' && (
+        <p id={`error-${name}`} class="note harm">
+          ✕ <UntrustedText text={error} />
+        </p>
+      )}
+    </div>
+  ) : (
+    labelled
+  );
+}
+
+const attributesOf = ({
+  label: _,
+  isLabelHidden: _hidden,
+  note: _note,
+  failure,
+  ...attributes
+}: FieldProps) => ({
+  ...attributes,
+  ...(errorOf({ ...attributes, label: '', failure }) !== '' && {
+    'aria-invalid': true as const,
+    'aria-describedby': `error-${attributes.name}`,
+  }),
+});
+
+interface TextFieldProps extends FieldProps, Omit<InputHTMLAttributes<HTMLInputElement>, keyof FieldProps> {
+  readonly text: Binding;
+}
+
+/** Text input without autocompletion and spell checking. */
+export function TextField({ text, children, ...field }: TextFieldProps) {
+  const id = useId();
+  return (
+    <Labelled id={id} field={field}>
+      <input
+        autocomplete="off"
+        spellcheck={false}
+        {...attributesOf(field)}
+        id={id}
+        value={text.value}
+        onInput={({ currentTarget }) => (text.value = currentTarget.value)}
+      />
+      {children}
+    </Labelled>
+  );
+}
+
+interface SelectFieldProps extends FieldProps {
+  readonly chosen: Binding;
+  readonly options: readonly (readonly [value: string, text: string])[];
+}
+
+export function SelectField({ chosen, options, ...field }: SelectFieldProps) {
+  const id = useId();
+  return (
+    <Labelled id={id} field={field}>
+      <select
+        {...attributesOf(field)}
+        id={id}
+        value={chosen.value}
+        onChange={({ currentTarget }) => (chosen.value = currentTarget.value)}
+      >
+        {options.map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </Labelled>
+  );
+}
+
+interface CheckFieldProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'label'> {
+  readonly label: ComponentChildren;
+  readonly change: (isChecked: boolean) => void;
+}
+
+/** A checkbox, or one of several radio buttons. */
+export const CheckField = ({ label, change, ...attributes }: CheckFieldProps) => (
+  <label class="check">
+    <input type="checkbox" {...attributes} onChange={({ currentTarget }) => change(currentTarget.checked)} />
+    <span>{label}</span>
+  </label>
+);

@@ -1,0 +1,16 @@
+import { useSignal } from '@preact/signals';
+import type { Failure, Outcome } from '../api/failure.ts';
+
+/** Hook for a request of the user: whether it runs, and why the last one failed. */
+export function useAction() {
+  const failure = useSignal<Failure | undefined>(undefined);
+  const isBusy = useSignal(false);
+  const run = async <T>(request: Promise<Outcome<T>>): Promise<Outcome<T>> => {
+    isBusy.value = true;
+    const outcome = await request;
+    isBusy.value = false;
+    failure.value = 'failure' in outcome ? outcome.failure : undefined;
+    return outcome;
+  };
+  return { failure: failure.value, isBusy: isBusy.value, run };
+}
