@@ -6,7 +6,7 @@ import { isKeyListOpen, isPaletteOpen, listenForKeys } from './keyboard.ts';
 import { unknownSince } from './live.ts';
 import { BASE } from './navigate.ts';
 import { type Page, pages, visiblePages } from './pages/index.ts';
-import { lazyPage } from './pages/lazyPage.tsx';
+import { Palette } from './search/palette.tsx';
 import { isRestoring, session, signInFailure } from './session.ts';
 import { SignIn } from './signIn.tsx';
 import { AccountMenu } from './ui/accountMenu.tsx';
@@ -18,8 +18,6 @@ import { KeyList } from './ui/keyList.tsx';
 import { Link } from './ui/link.tsx';
 import { LiveDot } from './ui/liveDot.tsx';
 import { ToastHost } from './ui/toast.tsx';
-
-const Palette = lazyPage(() => import('./search/palette.tsx').then((module) => module.Palette));
 
 /** Number of pages in the navigation bar of a narrow window. The account menu lists the others. */
 const STRIP_PAGES = 5;

@@ -6,9 +6,12 @@ import { computed } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { may } from '../session.ts';
 import { Access } from './access/index.tsx';
+import { Activity } from './activity/index.tsx';
+import { AlertsPage } from './alerts/index.tsx';
 import { AttackDetail } from './attacks/detail.tsx';
 import { AttackList } from './attacks/list.tsx';
-import { lazyPage } from './lazyPage.tsx';
+import { Fleet } from './fleet/index.tsx';
+import { Lists } from './lists/index.tsx';
 import { Nodes } from './nodes/index.tsx';
 import { Now } from './now.tsx';
 import { recordsPage } from './recordsPage.tsx';
@@ -37,28 +40,18 @@ const Attacks = recordsPage(AttackList, AttackDetail);
 const Rules = recordsPage(RuleList, RuleDetail, RuleCreationForm);
 const Zones = recordsPage(ZoneList, PolicyDetail, PolicyCreationForm);
 
+const GUARD = 'dns_protection:read';
+
 export const pages: readonly Page[] = [
-  { path: '/', title: 'Now', key: 'n', permission: 'dns_protection:read', component: Now },
-  { path: '/attacks', title: 'Attacks', key: 'a', permission: 'dns_protection:read', component: Attacks },
-  { path: '/rules', title: 'Rules', key: 'r', permission: 'dns_protection:read', component: Rules },
-  { path: '/zones', title: 'Zones', key: 'z', permission: 'dns_protection:read', component: Zones },
+  { path: '/', title: 'Now', key: 'n', permission: GUARD, component: Now },
+  { path: '/attacks', title: 'Attacks', key: 'a', permission: GUARD, component: Attacks },
+  { path: '/rules', title: 'Rules', key: 'r', permission: GUARD, component: Rules },
+  { path: '/zones', title: 'Zones', key: 'z', permission: GUARD, component: Zones },
   { path: '/traces', title: 'Traces', key: 't', permission: undefined, component: Traces },
-  {
-    ...{ path: '/lists', title: 'Lists', key: 'l', permission: 'dns_protection:read' },
-    component: lazyPage(() => import('./lists/index.tsx').then(({ Lists }) => Lists)),
-  },
-  {
-    ...{ path: '/activity', title: 'Activity', key: 'i', permission: 'dns_protection:audit' },
-    component: lazyPage(() => import('./activity/index.tsx').then(({ Activity }) => Activity)),
-  },
-  {
-    ...{ path: '/alerts', title: 'Alerts', key: 'w', permission: 'health:read' },
-    component: lazyPage(() => import('./alerts/index.tsx').then(({ AlertsPage }) => AlertsPage)),
-  },
-  {
-    ...{ path: '/fleet', title: 'Fleet', key: 'f', permission: 'dns_protection:read' },
-    component: lazyPage(() => import('./fleet/index.tsx').then(({ Fleet }) => Fleet)),
-  },
+  { path: '/lists', title: 'Lists', key: 'l', permission: GUARD, component: Lists },
+  { path: '/activity', title: 'Activity', key: 'i', permission: 'dns_protection:audit', component: Activity },
+  { path: '/alerts', title: 'Alerts', key: 'w', permission: 'health:read', component: AlertsPage },
+  { path: '/fleet', title: 'Fleet', key: 'f', permission: GUARD, component: Fleet },
   { path: '/nodes', title: 'Nodes', key: 'o', permission: 'health:read', component: Nodes },
   {
     ...{ path: '/access', title: 'Access', key: 'c', component: Access },

@@ -1,6 +1,5 @@
 import { ErrorBox } from './errorBox.tsx';
 import type { Reads } from './useLoaded.ts';
-import { Reading } from './value/reading.tsx';
 
 interface LoadStateProps {
   readonly of: Reads<unknown>;
@@ -14,3 +13,6 @@ export function LoadState({ of: { loaded, again }, what }: LoadStateProps) {
   if (failure !== undefined) return <ErrorBox failure={failure} retry={again} isOver={value !== undefined} />;
   return value === undefined ? <Reading what={what} /> : null;
 }
+
+/** Shown while the server has not answered yet, in the place of the content. */
+export const Reading = ({ what }: { readonly what: string }) => <p class="quiet">Reading {what} …</p>;

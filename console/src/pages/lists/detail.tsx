@@ -12,7 +12,7 @@ import { entryValue, listTexts } from './entries.ts';
 const titles = { enabled: 'In force', comment: 'Comment' } as const;
 type Settings = Readonly<Record<keyof typeof titles, string>>;
 
-const settingsOf = ({ item: { enabled, comment } }: Tagged<AccessEntry>): Settings => ({
+const settingsOf = ({ enabled, comment }: AccessEntry): Settings => ({
   ...{ enabled: enabled ? 'yes' : 'no', comment },
 });
 const patchOf = ({ enabled, comment }: Partial<Settings>) => ({

@@ -6,7 +6,7 @@ import { gatewayKey } from '../../api/rpc.ts';
 import { goTo } from '../../navigate.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { GatewayFailure } from '../../ui/gatewayFailure.tsx';
-import { Reading } from '../../ui/value/reading.tsx';
+import { Reading } from '../../ui/loadState.tsx';
 import { AddressView } from './address/addressView.tsx';
 import { BlockView } from './blockView.tsx';
 import { KeyForm } from './keyForm.tsx';

@@ -1,15 +1,13 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
+import type { Tagged } from '../../api/collection.ts';
 import type { Failure, Outcome } from '../../api/failure.ts';
 import { ErrorBox } from '../errorBox.tsx';
-import { showToast } from '../toast.tsx';
+import { showFailure, showToast } from '../toast.tsx';
 import { Conflict } from './conflict.tsx';
 
-/** An object as it was read last, with its ETag. */
-interface Tagged {
-  readonly etag: string;
-}
+type Texts = Readonly<Record<string, string>>;
 
 export interface FieldsProps<Settings> {
   readonly value: Settings;
@@ -17,18 +15,19 @@ export interface FieldsProps<Settings> {
   readonly failure: Failure | undefined;
 }
 
-export interface EditFormProps<Read extends Tagged, Settings extends Readonly<Record<string, string>>> {
+export interface EditFormProps<Item, Settings extends Texts> {
   /** Kind of the object: `rule`. */
   readonly kind: string;
   /** Name of the object: `region WEUR`. */
   readonly name: string;
-  readonly tagged: Read;
-  readonly settingsOf: (of: Read) => Settings;
+  /** The object as it was read last. */
+  readonly tagged: Tagged<Item>;
+  readonly settingsOf: (item: Item) => Settings;
   readonly titles: Readonly<Record<keyof Settings & string, string>>;
   /** Settings with which the form opens. Default: the current ones. */
   readonly initial?: Settings | undefined;
   /** Sends changes. Fails with status 412 if the object was changed after it was read. */
-  readonly update: (of: Read, patch: Partial<Settings>) => Promise<Outcome<Read>>;
+  readonly update: (from: Tagged<Item>, changes: Partial<Settings>) => Promise<Outcome<Tagged<Item>>>;
   readonly reload: () => void;
   readonly fields: (props: FieldsProps<Settings>) => ComponentChildren;
 }
@@ -37,7 +36,7 @@ export interface EditFormProps<Read extends Tagged, Settings extends Readonly<Re
  * Form that edits an object. If another client changes the object, the form keeps the user's input and shows all
  * values.
  */
-export function EditForm<Read extends Tagged, Settings extends Readonly<Record<string, string>>>({
+export function EditForm<Item, Settings extends Texts>({
   tagged,
   settingsOf,
   titles,
@@ -45,24 +44,24 @@ export function EditForm<Read extends Tagged, Settings extends Readonly<Record<s
   reload,
   fields,
   ...props
-}: EditFormProps<Read, Settings>) {
+}: EditFormProps<Item, Settings>) {
   const base = useSignal(tagged);
-  const draft = useSignal(initial ?? settingsOf(tagged));
+  const draft = useSignal(initial ?? settingsOf(tagged.item));
   const failure = useSignal<Failure | undefined>(undefined);
   const isBusy = useSignal(false);
   /** ETag of the version that the last save replaced. `tagged` has this version until it is read again. */
   const replaced = useSignal<string | undefined>(undefined);
   const newest = tagged.etag === replaced.value ? base.value : tagged;
   const names = Object.keys(titles) as (keyof Settings & string)[];
-  const before = settingsOf(base.value);
+  const before = settingsOf(base.value.item);
   const mine = changesFrom(names, before, draft.value);
   const isChanged = Object.keys(mine).length > 0;
   const isOld = base.value.etag !== newest.etag;
   const wasRejected = failure.value?.status === 412;
 
-  const begin = (from: Read) => {
+  const begin = (from: Tagged<Item>) => {
     base.value = from;
-    draft.value = settingsOf(from);
+    draft.value = settingsOf(from.item);
     failure.value = undefined;
   };
   // If the user has changed nothing, the form shows the newest version of the object.
@@ -70,7 +69,7 @@ export function EditForm<Read extends Tagged, Settings extends Readonly<Record<s
     if (!isChanged) begin(newest);
   }, [tagged.etag]);
 
-  const save = async (from: Read, patch: Partial<Settings>) => {
+  const save = async (from: Tagged<Item>, patch: Partial<Settings>) => {
     isBusy.value = true;
     const outcome = await props.update(from, patch);
     isBusy.value = false;
@@ -81,7 +80,7 @@ export function EditForm<Read extends Tagged, Settings extends Readonly<Record<s
     }
     replaced.value = from.etag;
     begin(outcome.value);
-    const old = settingsOf(from);
+    const old = settingsOf(from.item);
     const changed = names.filter((name) => patch[name] !== undefined);
     const changes = changed.map(
       (name) => `${titles[name].toLowerCase()} ${textOf(old[name])} → ${textOf(patch[name])}`,
@@ -89,11 +88,8 @@ export function EditForm<Read extends Tagged, Settings extends Readonly<Record<s
     showToast(`Saved for ${props.name}: ${changes.join(', ')}.`, async () => {
       const undone = Object.fromEntries(changed.map((name) => [name, old[name]])) as Partial<Settings>;
       const back = await props.update(outcome.value, undone);
-      showToast(
-        'failure' in back
-          ? `Not undone. ${back.failure.what}`
-          : `Undone: the ${props.kind} for ${props.name} has its previous settings.`,
-      );
+      if ('failure' in back) showFailure('Not undone', back.failure);
+      else showToast(`Undone: the ${props.kind} for ${props.name} has its previous settings.`);
     });
   };
 
@@ -116,7 +112,7 @@ export function EditForm<Read extends Tagged, Settings extends Readonly<Record<s
           rows={names.map((name) => ({
             title: titles[name],
             before: textOf(before[name]),
-            theirs: textOf(settingsOf(newest)[name]),
+            theirs: textOf(settingsOf(newest.item)[name]),
             mine: textOf(draft.value[name]),
           }))}
           wasRejected={wasRejected}
@@ -141,7 +137,7 @@ export function EditForm<Read extends Tagged, Settings extends Readonly<Record<s
 /** Text of a value; an empty value means that the setting is not set. */
 const textOf = (value: string | undefined): string => value || 'not set';
 
-function changesFrom<Settings extends Readonly<Record<string, string>>>(
+function changesFrom<Settings extends Texts>(
   names: readonly (keyof Settings & string)[],
   before: Settings,
   after: Settings,

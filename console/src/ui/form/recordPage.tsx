@@ -72,9 +72,8 @@ export function RecordPage<
   const settings = (tagged: Tagged<Item>) =>
     isEditable ? (
       <EditForm
-        {...{ kind, tagged, titles, reload: reads.again, fields: props.fields }}
+        {...{ kind, tagged, titles, settingsOf, reload: reads.again, fields: props.fields }}
         name={nameOf(tagged.item)}
-        settingsOf={({ item }) => settingsOf(item)}
         initial={props.proposed && { ...settingsOf(tagged.item), ...props.proposed }}
         update={(from, changes) => calls.update(from, props.patchOf(changes))}
       />

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { csvOf } from './csv.ts';
+import { csvOf } from './saveCsv.tsx';
 
 it('CSV quotes cells, and marks text that a spreadsheet could run as a formula', () => {
   expect(
