@@ -30,43 +30,32 @@ export interface Point {
 
 const MODES = ['no rule', 'disabled', 'monitoring', 'enabled'] as const;
 
+/** Series of equal length. A value is null if the guard did not run. */
+type RateSeries = Omit<Schemas['GuardMinuteRates'], 'since'>;
+
 /** Returns one point per second. A query is counted by the mode that the rule had when the query arrived. */
 export function pointsOfRates(rates: Schemas['GuardRates']): Point[] {
   const first = Math.floor(Date.parse(rates.until) / 1000) - rates.passed.length;
-  return rates.passed.map((passed, i): Point => {
-    const of = (series: readonly number[]) => series[i] ?? 0;
-    const truncated = of(rates.truncated);
-    return {
-      at: first + i,
-      rates: {
-        ...{ passed: passed + of(rates.paid), truncated, dropped: of(rates.limited) - truncated },
-        ...usersOf(of(rates.known_asked), of(rates.known_answered), of(rates.known_limited)),
-        wouldDrop: of(rates.would_drop),
-        bucket: of(rates.bucket_per_second) || null,
-      },
-      ...{ attack: of(rates.attack) === 1, mode: of(rates.mode) },
-    };
-  });
+  const of = (series: readonly number[], i: number) => series[i] ?? 0;
+  const passed = rates.passed.map((count, i) => count + of(rates.paid, i));
+  const dropped = rates.limited.map((count, i) => count - of(rates.truncated, i));
+  return pointsOf({ ...rates, passed, dropped }, first, 1);
 }
 
 /** Returns one point per minute. */
-export function pointsOfMinutes(minutes: Schemas['GuardMinuteRates']): Point[] {
-  const first = Date.parse(minutes.since) / 1000;
-  return minutes.passed.map((passed, i): Point => {
-    const of = (series: readonly (number | null)[]) => series[i] ?? 0;
-    const rates = {
-      ...{ passed: passed ?? 0, truncated: of(minutes.truncated), dropped: of(minutes.dropped) },
-      ...usersOf(of(minutes.known_asked), of(minutes.known_answered), of(minutes.known_limited)),
-      wouldDrop: of(minutes.would_drop),
-      bucket: of(minutes.bucket_per_second) || null,
+export const pointsOfMinutes = (minutes: Schemas['GuardMinuteRates']): Point[] =>
+  pointsOf(minutes, Date.parse(minutes.since) / 1000, 60);
+
+const pointsOf = (series: RateSeries, first: number, step: number): Point[] =>
+  series.passed.map((passed, i): Point => {
+    const of = (name: keyof RateSeries) => series[name][i] ?? 0;
+    const rates = passed !== null && {
+      ...{ passed, truncated: of('truncated'), dropped: of('dropped'), wouldDrop: of('would_drop') },
+      ...usersOf(of('known_asked'), of('known_answered'), of('known_limited')),
+      bucket: of('bucket_per_second') || null,
     };
-    return {
-      at: first + i * 60,
-      rates: passed === null ? undefined : rates,
-      ...{ attack: of(minutes.attack) === 1, mode: of(minutes.mode) },
-    };
+    return { at: first + i * step, rates: rates || undefined, attack: of('attack') === 1, mode: of('mode') };
   });
-}
 
 const usersOf = (asked: number, answered: number, usersLimited: number) => ({
   ...{ answered, usersLimited, unanswered: Math.max(0, asked - answered - usersLimited) },

@@ -16,9 +16,9 @@ export interface Reads<T> {
 }
 
 /**
- * Hook that calls `read`, if any, at once, and again when a value of `on` changes. The result of a read is ignored if a value
- * of `on` has changed, or if the result of a later read is shown. While `isHeld`, for example during a deletion of the object, nothing is read; after that, it reads
- * again.
+ * Hook that calls `read`, if any, at once, and again when a value of `on` changes. The result of a read is ignored if
+ * a value of `on` has changed, or if the result of a later read is shown. While `isHeld`, for example during a
+ * deletion of the object, nothing is read; after that, it reads again.
  */
 export function useLoaded<T>(
   read: (() => Promise<Outcome<T>>) | undefined | false,

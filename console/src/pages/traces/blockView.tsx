@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { rpc } from '../../api/rpc.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
@@ -18,7 +17,7 @@ import { failureOfTrace, gasUsedOf, labelOf, partiesOf, valueMoved } from './fra
 import { formatGwei, formatQuantity, type Unit } from './frames/ether.ts';
 import { decoder } from './names/names.ts';
 import { NameText } from './names/nameText.tsx';
-import { AddressLink, CopyCall, Failed, formatShare, ShowMore, TransactionLink } from './parts.tsx';
+import { AddressLink, CopyCall, Failed, formatShare, TransactionLink, useFirst } from './parts.tsx';
 import { pathOfBlock, useNetwork, useQuery } from './traceUrl.ts';
 import type { BlockHeader, Trace } from './types.ts';
 
@@ -29,11 +28,8 @@ interface Entry {
   readonly failedBelow: number;
 }
 
-const SHOWN = 50;
-
 export function BlockView({ block }: { readonly block: string }) {
   const network = useNetwork();
-  const shown = useSignal(SHOWN);
   const unit = unitOf(useQuery());
   const isNumber = /^\d+$/.test(block);
   const tag = isNumber ? `0x${Number(block).toString(16)}` : block;
@@ -49,6 +45,7 @@ export function BlockView({ block }: { readonly block: string }) {
   const number = header ? Number(header.number) : isNumber ? Number(block) : undefined;
   const { value, failure } = traces.loaded.value;
   const all = useMemo(() => value && entriesOf(value), [value]);
+  const { first, showMore } = useFirst(all ?? []);
   const again = () => {
     headers.again();
     traces.again();
@@ -103,11 +100,11 @@ export function BlockView({ block }: { readonly block: string }) {
           <Table
             caption="Transactions"
             columns={columnsOf(all, unit)}
-            rows={all.slice(0, shown.value)}
+            rows={first}
             keyOf={({ root }) => root.transactionHash ?? `${root.type} ${partiesOf(root).to}`}
           />
         )}
-        <ShowMore left={(all?.length ?? 0) - shown.value} more={() => (shown.value += SHOWN)} />
+        {showMore}
       </section>
     </>
   );

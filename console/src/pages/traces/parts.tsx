@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals';
 import { curlOfRpc, type RpcCall, viemOfRpc } from '../../api/rpc.ts';
 import { Copy } from '../../ui/copy.tsx';
 import { Link } from '../../ui/link.tsx';
@@ -23,16 +24,20 @@ export function CopyCall({ method, params }: Call) {
   );
 }
 
-/** Button that shows more rows of a list that was already loaded. */
-export function ShowMore({ left, more }: { readonly left: number; readonly more: () => void }) {
-  if (left <= 0) return null;
-  return (
+const SHOWN = 50;
+
+/** Hook that returns the first items of a long list that was already loaded, and a button that shows more. */
+export function useFirst<Item>(items: readonly Item[]) {
+  const shown = useSignal(SHOWN);
+  const left = items.length - shown.value;
+  const showMore = left > 0 && (
     <p class="end">
-      <button type="button" onClick={more}>
+      <button type="button" onClick={() => (shown.value += SHOWN)}>
         Show more ({formatQuantity(left)} left)
       </button>
     </p>
   );
+  return { first: items.slice(0, shown.value), showMore };
 }
 
 /** Formats a number as a share of another: `21,000 of 30,000,000 (0.1 %)`. */

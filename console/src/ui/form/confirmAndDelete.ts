@@ -1,5 +1,6 @@
 import type { Signal } from '@preact/signals';
-import type { collection, Tagged } from '../../api/collection.ts';
+import type { Tagged } from '../../api/collection.ts';
+import type { Outcome } from '../../api/failure.ts';
 import { newRetryKey } from '../../api/server.ts';
 import { goTo } from '../../navigate.ts';
 import { showFailure, showToast } from '../toast.tsx';
@@ -16,11 +17,9 @@ export interface Deletion<Item extends ServiceMembers> {
   /** Messages after the deletion, and after the record was created again. */
   readonly deleted: string;
   readonly restored: string;
-  readonly calls: Pick<ReturnType<typeof collection<Item, never, never>>, 'delete'> & {
-    readonly create: (
-      body: never,
-      key: string,
-    ) => ReturnType<ReturnType<typeof collection<Item, never, never>>['create']>;
+  readonly calls: {
+    readonly delete: (tagged: Tagged<Item>) => Promise<Outcome<unknown>>;
+    readonly create: (body: never, key: string) => Promise<Outcome<unknown>>;
   };
   /** Address of the list, which is shown after the deletion. Default: the current page. */
   readonly list?: string;

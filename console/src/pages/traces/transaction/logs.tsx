@@ -1,22 +1,20 @@
-import { useSignal } from '@preact/signals';
 import { EmptyState } from '../../../ui/emptyState.tsx';
 import { formatQuantity } from '../frames/ether.ts';
 import { DecodedData } from '../names/decodedData.tsx';
 import { decoder } from '../names/names.ts';
-import { AddressLink, ShowMore } from '../parts.tsx';
+import { AddressLink, useFirst } from '../parts.tsx';
 import type { Log } from '../types.ts';
 
-const SHOWN = 50;
 /** Maximum hex digits of a log that are shown. */
 const MAX_DIGITS = 2_048;
 
 export function Logs({ logs }: { readonly logs: readonly Log[] }) {
-  const shown = useSignal(SHOWN);
+  const { first, showMore } = useFirst(logs);
   if (logs.length === 0) return <EmptyState title="No logs" />;
   return (
     <>
       <ol class="logs">
-        {logs.slice(0, shown.value).map((log) => (
+        {first.map((log) => (
           <li key={log.logIndex}>
             <p>
               <span class="quiet">Log {formatQuantity(log.logIndex)} of</span>{' '}
@@ -26,7 +24,7 @@ export function Logs({ logs }: { readonly logs: readonly Log[] }) {
           </li>
         ))}
       </ol>
-      <ShowMore left={logs.length - shown.value} more={() => (shown.value += SHOWN)} />
+      {showMore}
     </>
   );
 }

@@ -1,18 +1,14 @@
-import { useSignal } from '@preact/signals';
 import { EmptyState } from '../../../ui/emptyState.tsx';
 import { type Column, Table } from '../../../ui/table/table.tsx';
 import { UntrustedText } from '../../../ui/value/untrustedText.tsx';
 import { formatDecimals, formatQuantity } from '../frames/ether.ts';
 import { tokens } from '../names/tokens.ts';
-import { AddressLink, ShowMore } from '../parts.tsx';
+import { AddressLink, useFirst } from '../parts.tsx';
 import { useNetwork } from '../traceUrl.ts';
 import type { TokenTransfer } from './transfers.ts';
 
-const SHOWN = 50;
-
 export function TokenTransfers({ transfers }: { readonly transfers: readonly TokenTransfer[] }) {
-  const shown = useSignal(SHOWN);
-  const rows = transfers.slice(0, shown.value);
+  const { first: rows, showMore } = useFirst(transfers);
   tokens.useValues(rows.map(({ token }) => token));
   if (transfers.length === 0) return <EmptyState title="No token transfers" />;
   return (
@@ -21,7 +17,7 @@ export function TokenTransfers({ transfers }: { readonly transfers: readonly Tok
         As the contracts logged them. Symbols and decimals come from the contracts and are not verified.
       </p>
       <Table caption="Token transfers" columns={columns} rows={rows} keyOf={({ key }) => key} />
-      <ShowMore left={transfers.length - shown.value} more={() => (shown.value += SHOWN)} />
+      {showMore}
     </>
   );
 }
