@@ -1,7 +1,6 @@
 import { useLocation } from 'wouter-preact';
-import { API } from '../api/client.ts';
+import { API, callJson } from '../api/client.ts';
 import { SECRET_OF_SESSION } from '../api/credentials.ts';
-import { failureOf, type Outcome, unreachableFailure } from '../api/failure.ts';
 import { gateway } from '../api/gateway.ts';
 import { gatewayKey, pathOfNetwork, rpc } from '../api/rpc.ts';
 import { account } from '../session.ts';
@@ -26,8 +25,9 @@ import { useWantedNetwork, withNetwork } from './traces/traceUrl.ts';
 export function TryItPage() {
   const network = useWantedNetwork();
   const [, , kind, id] = useLocation()[0].split('/');
-  const rest = useLoaded(readOpenApi, []);
-  const openApi = rest.loaded.value.value;
+  // The server's own document, which has no envelope.
+  const rest = useLoaded(() => callJson<OpenApi>({ path: '/openapi.json' }), []);
+  const openApi = rest.loaded.value.value?.body;
   const key = gatewayKey.value;
   const isClosed = gateway.value?.needs_key === true && key === undefined;
   const methods = useLoaded(
@@ -73,16 +73,3 @@ export function TryItPage() {
 }
 
 const pathOf = ({ kind, id }: Operation): string => `/try/${kind}/${id}`;
-
-/** Reads the OpenAPI document. It requires no token, and is sent without an envelope. */
-async function readOpenApi(): Promise<Outcome<OpenApi>> {
-  try {
-    const response = await fetch(`${API}/openapi.json`);
-    const body: unknown = await response.json();
-    return response.ok
-      ? { value: body as OpenApi } // the server's own document
-      : { failure: failureOf(response.status, body, { path: '/openapi.json' }) };
-  } catch {
-    return { failure: unreachableFailure() };
-  }
-}

@@ -1,6 +1,5 @@
-import { Copy } from '../ui/copy.tsx';
 import { Facts } from '../ui/facts.tsx';
-import { escapeInvisible } from '../ui/value/escapeInvisible.ts';
+import { Lines } from '../ui/lines.tsx';
 import { UntrustedText } from '../ui/value/untrustedText.tsx';
 import type { SentResponse } from './send.ts';
 
@@ -27,17 +26,6 @@ export function AnswerView({ answer }: { readonly answer: SentResponse }) {
         />
       )}
       {text !== '' && <Lines text={text} />}
-    </div>
-  );
-}
-
-/** Preformatted text with a button that copies it. Invisible characters are replaced by their code points. */
-export function Lines({ text }: { readonly text: string }) {
-  return (
-    <div class="lines">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard */}
-      <pre tabIndex={0}>{text.split('\n').map(escapeInvisible).join('\n')}</pre>
-      <Copy text={text} />
     </div>
   );
 }

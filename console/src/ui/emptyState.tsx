@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { Copy } from './copy.tsx';
+import { Lines } from './lines.tsx';
 
 export interface EmptyStateProps {
   readonly title: string;
@@ -14,12 +14,7 @@ export function EmptyState({ title, children, lines }: EmptyStateProps) {
     <section class="empty">
       <h2>{title}</h2>
       {children && <p>{children}</p>}
-      {lines && (
-        <div class="lines">
-          <pre>{lines}</pre>
-          <Copy text={lines} />
-        </div>
-      )}
+      {lines && <Lines text={lines} />}
     </section>
   );
 }

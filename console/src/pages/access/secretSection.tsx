@@ -4,10 +4,10 @@ import type { ApiResponse } from '../../api/client.ts';
 import type { Outcome } from '../../api/failure.ts';
 import type { WithSecret } from '../../api/server.ts';
 import type { ApiToken, GatewayKey } from '../../api/types.ts';
-import { Copy } from '../../ui/copy.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { confirm } from '../../ui/form/confirm.tsx';
 import { Dialog } from '../../ui/form/dialog.tsx';
+import { Lines } from '../../ui/lines.tsx';
 import { LoadState } from '../../ui/loadState.tsx';
 import { type Column, Table } from '../../ui/table/table.tsx';
 import { showToast } from '../../ui/toast.tsx';
@@ -132,15 +132,9 @@ function Secret({ what, secret, use, close }: SecretProps) {
         <strong>It is shown only once.</strong> The server keeps no copy. Store it where only its user can
         read it.
       </p>
-      <div class="lines">
-        <pre class="secret">{secret}</pre>
-        <Copy text={secret} />
-      </div>
+      <Lines text={secret} class="secret" />
       <p class="quiet">To try it:</p>
-      <div class="lines">
-        <pre>{use}</pre>
-        <Copy text={use} />
-      </div>
+      <Lines text={use} />
       <div class="actions">
         <button type="button" class="primary" onClick={close}>
           I have saved it

@@ -20,20 +20,15 @@ export function formatPercent(share: number): string {
   return `${percent.toFixed(digits)} %`;
 }
 
-export interface QuantityProps {
+interface QuantityProps {
   readonly value: number;
   /** Unit of the number: `queries/s`, `blocks`. */
-  readonly unit?: string;
-  /** Period that the number covers: `last 10 s`. */
-  readonly span?: string;
+  readonly unit: string;
 }
 
-export function Quantity({ value, unit, span }: QuantityProps) {
-  return (
-    <span class="quantity">
-      <span class="number">{formatNumber(value)}</span>
-      {unit && <span class="unit"> {unit}</span>}
-      {span && <span class="span">, {span}</span>}
-    </span>
-  );
-}
+export const Quantity = ({ value, unit }: QuantityProps) => (
+  <span class="quantity">
+    <span class="number">{formatNumber(value)}</span>
+    <span class="unit"> {unit}</span>
+  </span>
+);

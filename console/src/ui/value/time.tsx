@@ -10,13 +10,7 @@ effect(() => {
 });
 
 /** Shows a time in the local time zone, with the UTC time as its tooltip; or the reverse with the switch for UTC. */
-export function Time({
-  at,
-  form = 'moment',
-}: {
-  readonly at: string;
-  readonly form?: 'moment' | 'clock' | 'ago';
-}) {
+export function Time({ at, form = 'moment' }: { readonly at: string; readonly form?: 'moment' | 'clock' }) {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return <span>{at}</span>;
   return (
@@ -45,7 +39,6 @@ const FORMS = {
   moment: (date: Date) => `${dayOf(date)}, ${clock(date)}`,
   /** Time: `03:12:45`. The date precedes it unless it is today. */
   clock: (date: Date) => (dayOf(date) === dayOf(new Date()) ? clock(date) : `${dayOf(date)}, ${clock(date)}`),
-  ago: (date: Date) => `${formatDuration(Date.now() - date.getTime())} ago`,
 };
 
 const SPANS = [
