@@ -21,12 +21,14 @@ const OF_HTTP = new Set([
   'compress',
   'wait_end_of_query',
 ]);
-const INSERT = /^\s*INSERT INTO (\w+) (\([\w, ]+\)) FORMAT (\w+)\s*$/;
+const INSERT = /^\s*INSERT INTO (\w+) \(([\w, ]+)\) FORMAT (\w+)\s*$/;
 /** Statements that can contain a SETTINGS clause, which is cheaper than SET statements. */
 const SELECT = /^\s*SELECT\b/;
 const AUTHENTICATION_FAILED = 516;
 
 const sessionSettings = new Map();
+const types = new Map();
+let querySize;
 let turn = Promise.resolve();
 let files = 0;
 
@@ -38,6 +40,7 @@ async function carryOut(url, body) {
   for (const [name, value] of url.searchParams)
     if (name.startsWith('param_')) params[name.slice('param_'.length)] = value;
     else if (!OF_HTTP.has(name)) wanted.set(name, value);
+  await setQuerySize(wanted);
   const insert = INSERT.exec(statement);
   const hasOwn = insert !== null || SELECT.test(statement);
   await setAll(hasOwn ? new Map() : wanted);
@@ -48,14 +51,42 @@ async function carryOut(url, body) {
   const file = join(folder, `insert-${files++}`);
   writeFileSync(file, body);
   try {
+    const structure = await structureOf(table, columns.split(', '));
     return await run(
-      `INSERT INTO ${table} ${columns} SELECT * FROM file('${file}', '${format}')${settings}`,
+      `INSERT INTO ${table} (${columns}) SELECT * FROM file('${file}', '${format}', '${structure}')${settings}`,
       {},
       'Null',
     );
   } finally {
     rmSync(file);
   }
+}
+
+/**
+ * Moves the limit of a statement's size from the settings into the session, because it applies before a SETTINGS clause
+ * is read. It stays there, because most statements have the same limit.
+ */
+async function setQuerySize(wanted) {
+  const size = wanted.get('max_query_size');
+  wanted.delete('max_query_size');
+  if (size === undefined || size === querySize) return;
+  await session.queryAsync(`SET max_query_size = ${Number(size)}`);
+  querySize = size;
+}
+
+/** Returns the names and types of columns. They are read once for each table. */
+async function structureOf(table, columns) {
+  const read = async () => {
+    const rows = await run(`DESCRIBE TABLE ${table}`, {}, 'TabSeparated');
+    return new Map(
+      rows
+        .toString()
+        .split('\n')
+        .map((row) => row.split('\t')),
+    );
+  };
+  if (!types.has(table)) types.set(table, await read());
+  return columns.map((column) => `${column} ${types.get(table).get(column)}`).join(', ');
 }
 
 const assignment = ([name, value]) => `${name} = '${value.replaceAll(/[\\']/g, '\\$&')}'`;

@@ -24,6 +24,7 @@ import { GrowingChain, shape } from '../contract/growingChain.ts';
 import { compareSome } from '../contract/traceStore.ts';
 import { ClickHouseServer, hasClickHouse, WITHOUT_CLICKHOUSE } from '../support/clickHouse.ts';
 import { type Cut, CuttingProxy } from '../support/cuttingProxy.ts';
+import { referenceFilter } from '../support/plainFilter.ts';
 import { plainSummary, referenceHistory } from '../support/plainHistory.ts';
 import { Random } from '../support/random.ts';
 import { sizeInSearch } from '../support/search.ts';
@@ -312,6 +313,20 @@ describe.skipIf(!hasClickHouse)(`the shared index${WITHOUT_CLICKHOUSE}`, () => {
     const summary = { query: { address: ADDRESS, fromBlock: 2030, toBlock: 2059 } };
     await expect(fetching.addressSummary(summary)).rejects.toThrow(TraceStoreUnavailable);
     expect(fetched).toEqual([]);
+  });
+
+  it('returns the traces of a fetched block whose rows exceed the default size of a statement', async () => {
+    const large = { ...shape, addresses: [ADDRESS], maxTransactions: 2_000 };
+    const block = syntheticBlock(new Random(63), large, { number: 3000 });
+    expect(block.traces.length).toBeGreaterThan(2_000);
+    const { reader, writer } = open(newChain());
+    await writer.write([indexed(block)]);
+    await query('ALTER TABLE trace_parties DELETE WHERE number = 3000 SETTINGS mutations_sync = 2');
+    const fetching = reader.fetching(async () => [indexed(block)]);
+    const all = { ...filterOf(3000, 3000), count: 10_000 };
+    const part = await fetching.filter(all, { maxBytes: MAX_BYTES });
+    const expected = referenceFilter([...block.traces], all);
+    expect(Buffer.from(part?.bytes ?? '').toString()).toBe(stringifyTraces(expected));
   });
 
   it('marks heights as missing after a finality failure, and then accepts another chain', async () => {

@@ -215,7 +215,7 @@ export class SharedReader {
   /** Runs a read on the hosts. While no host proves a few blocks, fetches these blocks and runs the read again. */
   async #read<T>(
     read: (parts: HistoryParts) => Promise<T>,
-    fetched = new FetchedBlocks(this.#fetch),
+    fetched = new FetchedBlocks(this.#chain, this.#fetch),
   ): Promise<T> {
     for (;;)
       try {
@@ -241,7 +241,7 @@ export class SharedReader {
     read: (parts: HistoryParts) => Promise<T | undefined>,
     range: BlockRange | undefined,
   ): Promise<T | undefined> {
-    const fetched = new FetchedBlocks(this.#fetch);
+    const fetched = new FetchedBlocks(this.#chain, this.#fetch);
     for (;;) {
       const found = await this.#read(read, fetched);
       if (found !== undefined || range === undefined || this.#fetch === undefined) return found;

@@ -13,8 +13,8 @@ import { readRange, throwUnproven, wrongLinks } from './reads/blocks.ts';
 import type { Chunks } from './reads/chunks.ts';
 import { readBlockChunks } from './reads/readChunks.ts';
 import { type BlockRow, isTraced } from './tables/blockRow.ts';
-import { PARTY_BYTES, partyTuples, writeOf } from './tables/rows.ts';
-import { SEGMENT } from './tables/tables.ts';
+import { eachParty, PARTY_BYTES, partyRows, writeOf } from './tables/rows.ts';
+import { columnsOf, SEGMENT } from './tables/tables.ts';
 
 const MAX_BYTES = 1024 * 1024 * 1024;
 const TERM_BYTES = 20;
@@ -97,17 +97,16 @@ async function segmentsOf(host: ClickHouse, chain: bigint): Promise<number[]> {
 async function verifyBlock(host: ClickHouse, chain: bigint, block: BlockRow): Promise<void> {
   const { number, write } = block;
   const chunks = await readBlockChunks({ host, chain }, block, { maxBytes: MAX_BYTES });
-  const from = `FROM (SELECT groupArray((address, trace_index, sides, attributes, value)) AS rows FROM trace_parties
+  const from = `FROM (SELECT groupArray((${columnsOf('trace_parties')})) AS rows FROM trace_parties
     WHERE chain = {chain:UInt64} AND number = {number:UInt32} AND write = {write:UInt64})`;
   const parameters = { chain: String(chain), number, write: String(write) };
-  const rows = await host.row({ columns: 'rows', from, parameters }, MAX_BYTES, (row) =>
-    row.array(() => row.fixed(PARTY_BYTES)),
+  const sorted = (rows: Buffer[]): Buffer => Buffer.concat(rows.sort(Buffer.compare));
+  const held = await host.row({ columns: 'rows', from, parameters }, MAX_BYTES, (row) =>
+    sorted(row.array(() => row.fixed(PARTY_BYTES))),
   );
-  const expected = partyTuples(writeOf(indexedFrom(chunks, block)));
-  const isEqual = Buffer.concat(rows.sort(Buffer.compare)).equals(
-    Buffer.concat(expected.sort(Buffer.compare)),
-  );
-  if (!isEqual)
+  const expected = writeOf(indexedFrom(chunks, block));
+  const rows = partyRows(chain, [{ ...expected, row: { ...expected.row, write } }]);
+  if (!held.equals(sorted(eachParty(rows))))
     throw new UnprovenRead(`ClickHouse: the rows by address of block ${number} differ from its traces`);
 }
 

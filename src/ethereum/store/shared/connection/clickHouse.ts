@@ -3,8 +3,7 @@ import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClien
 import { AnswerTooLargeError } from '../../../traces/index.ts';
 import type { ClickHouseAddress } from './address.ts';
 import { reasonOf, TraceStoreUnavailable, WrongTables } from './failures.ts';
-import type { Rows } from './native.ts';
-import { BadRowBinary, RowReader } from './rowBinary.ts';
+import { BadRowBinary, RowReader } from './rowReader.ts';
 
 /** Query parameters. Statements refer to them as {name:Type} and never contain their values. */
 export type Parameters = Readonly<Record<string, string | number | readonly (string | number | bigint)[]>>;
@@ -35,6 +34,8 @@ const READ_SETTINGS = {
   // All subqueries read the same parts of a table, so that row counts match the positions that a search returns.
   enable_shared_storage_snapshot_in_query: 1,
   optimize_use_projections: 1,
+  // A statement contains the rows of fetched blocks.
+  max_query_size: 64 * 1024 * 1024,
   // Queries are small, so compilation and a second thread would cost more than they save.
   ...{ compile_expressions: 0, compile_aggregate_expressions: 0, compile_sort_description: 0 },
   max_threads: 1,
@@ -82,11 +83,11 @@ export class ClickHouse {
     }
   }
 
-  /** Inserts rows. A second insert with the same token is ignored within the table's deduplication window. */
+  /** Inserts rows in RowBinary format. A second insert with the same token is ignored within the table's deduplication window. */
   async insert(
     table: string,
     columns: string,
-    { rows, token }: { rows: Rows; token: string },
+    { rows, token }: { rows: Buffer; token: string },
   ): Promise<void> {
     const settings = {
       max_execution_time: MAX_EXECUTION_SECONDS,
@@ -94,7 +95,7 @@ export class ClickHouse {
       async_insert: 0,
       insert_deduplication_token: token,
     } as const;
-    await this.#exec({ query: `INSERT INTO ${table} (${columns}) FORMAT Native`, settings, rows });
+    await this.#exec({ query: `INSERT INTO ${table} (${columns}) FORMAT RowBinary`, settings, rows });
   }
 
   /** Runs a statement without a result. */
@@ -113,7 +114,7 @@ export class ClickHouse {
         query,
         query_params: parameters,
         clickhouse_settings: settings,
-        ...(rows && { values: Readable.from(rows.pieces, { objectMode: false }) }),
+        ...(rows && { values: Readable.from(rows, { objectMode: false }) }),
       });
       return await bytesOf(stream, maxBytes);
     } catch (error) {
@@ -138,7 +139,7 @@ interface Statement {
   readonly query: string;
   readonly parameters?: Parameters;
   readonly settings: Readonly<Record<string, string | number>>;
-  readonly rows?: Rows;
+  readonly rows?: Buffer;
 }
 
 async function bytesOf(stream: Readable, maxBytes: number): Promise<Buffer> {

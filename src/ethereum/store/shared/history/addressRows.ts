@@ -1,6 +1,5 @@
 import {
   type Direction,
-  FilterMatcher,
   type HistoryFilter,
   type HistoryPosition,
   type HistoryQuery,
@@ -8,11 +7,11 @@ import {
   TRACE_KINDS,
 } from '../../../traces/index.ts';
 import type { Reading } from '../reads/blocks.ts';
+import { partiesWhere } from '../reads/fetchedBlocks.ts';
 import { digitsOf } from '../reads/filterPart.ts';
 import { FINGERPRINTS, readFingerprints } from '../reads/segments.ts';
 import { CARRIES_VALUE, SIDE_BITS } from '../tables/rows.ts';
-import { passingIn } from './blockRows.ts';
-import { type FoundTrace, inWindow, type SearchResult, type Window, windowParameters } from './window.ts';
+import { inWindow, type SearchResult, type Window, windowParameters } from './window.ts';
 
 /** Bits of trace attributes, as defined in src/ethereum/traces/chunk/attributes.ts. */
 const KIND = 'bitAnd(bitShiftRight(attributes, 8), 7)';
@@ -34,15 +33,14 @@ export function searchRows(
 ): Promise<SearchResult> {
   const { addresses, order, filter, limit, cursor } = query;
   const by = order === 'asc' ? 'ASC' : 'DESC';
-  const range = inWindow(reading, window);
   const digits = digitsOf(addresses);
   // Each address has its own subquery, which reads the rows of the address in key order and stops at the limit.
-  const rows = digits.map(
-    (_, i) => `SELECT number, trace_index, write, attributes, value FROM trace_parties
-      WHERE ${range} AND address = toFixedString(unhex({address${i}:String}), 20)
-        AND bitAnd(sides, ${sidesOf(query.direction)}) != 0 ${cursorCondition(cursor, order)}
-      ORDER BY number ${by}, trace_index ${by} LIMIT ${MAX_LOOKS}`,
-  );
+  const rows = digits.map((address, i) => {
+    const condition = `${inWindow(window)} AND address = toFixedString(unhex({address${i}:String}), 20)
+      AND bitAnd(sides, ${sidesOf(query.direction)}) != 0 ${cursorCondition(cursor, order)}`;
+    return `SELECT number, trace_index, write, attributes, value FROM ${partiesWhere(condition, reading.fetched, [address])}
+      ORDER BY number ${by}, trace_index ${by} LIMIT ${MAX_LOOKS}`;
+  });
   const looked = `SELECT DISTINCT number, trace_index, write, attributes, value FROM (${rows.map((one) => `(${one})`).join(' UNION ALL ')})
     ORDER BY number ${by}, trace_index ${by} LIMIT ${MAX_LOOKS}`;
   const passing = `SELECT number, trace_index, write, attributes FROM (${looked}) WHERE ${filterCondition(filter)}
@@ -52,48 +50,20 @@ export function searchRows(
       FROM (${looked})) AS l
     ${FINGERPRINTS.from}`;
   const parameters = {
-    ...windowParameters(reading, window),
+    ...windowParameters(reading.chain, window),
     ...Object.fromEntries(digits.map((address, i) => [`address${i}`, address])),
     ...{ limit, minValue: String(filter.minValue ?? 0n) },
     ...{ cursorNumber: cursor?.blockNumber ?? 0, cursorIndex: cursor?.traceIndex ?? 0 },
   };
   const columns = `found, looks, intDiv(last, 4294967296), last % 4294967296, ${FINGERPRINTS.columns}`;
   return reading.host.row({ columns, from, parameters }, 0, (row) => {
-    const stored = row.array(() => ({
+    const found = row.array(() => ({
       ...{ number: row.uint32(), traceIndex: row.uint32() },
       ...{ write: row.bigUint64(), attributes: row.uint16() },
     }));
     const looks = row.uint64();
-    const lastLook = { number: row.uint64(), traceIndex: row.uint64() };
-    const last = looks < MAX_LOOKS ? undefined : lastLook;
-    const prints = readFingerprints(row);
-    const step = order === 'asc' ? 1 : -1;
-    const own = ownRows(reading, query, window).filter(
-      ({ number, traceIndex }) =>
-        (cursor === undefined ||
-          step * (number - cursor.blockNumber || traceIndex - cursor.traceIndex) > 0) &&
-        (last === undefined || step * (number - last.number || traceIndex - last.traceIndex) < 0),
-    );
-    const found = [...stored, ...own].sort(
-      (a, b) => step * (a.number - b.number || a.traceIndex - b.traceIndex),
-    );
-    return { found: found.slice(0, limit), last, prints };
-  });
-}
-
-/** Returns the traces of the fetched blocks of a window that pass the filter. */
-function ownRows(
-  { fetched }: Reading,
-  { addresses, direction, filter }: HistoryQuery & { readonly addresses: readonly string[] },
-  { searchRange }: Window,
-): FoundTrace[] {
-  if (fetched === undefined) return [];
-  const sides = direction === 'either' ? (['from', 'to'] as const) : [direction];
-  return fetched.rows({ first: searchRange.fromBlock, last: searchRange.toBlock }).flatMap((block) => {
-    const indexes = sides.map((side) => fetched.indexes(block.number, side, addresses));
-    return passingIn(fetched.chunks, block, new FilterMatcher(filter)).filter(({ traceIndex }) =>
-      indexes.some((one) => one.has(traceIndex)),
-    );
+    const last = { number: row.uint64(), traceIndex: row.uint64() };
+    return { found, last: looks < MAX_LOOKS ? undefined : last, prints: readFingerprints(row) };
   });
 }
 

@@ -68,7 +68,7 @@ async function tracedBlocks(
   const traced = `SELECT * FROM (${VALID_IN_RANGE}) WHERE traces > 0 ORDER BY number ${by} LIMIT ${MAX_BLOCKS + 1}`;
   const from = `FROM (${grouped(traced)}) AS b ${FINGERPRINTS.from}`;
   const { searchRange } = window;
-  const parameters = windowParameters({ host, chain }, { ...window, ignored: [] });
+  const parameters = windowParameters(chain, { ...window, ignored: [] });
   return host.row({ columns: `blocks, ${FINGERPRINTS.columns}`, from, parameters }, 0, (row) => {
     const stored = row.array(() => readBlockRow(row));
     const own = fetched?.rows({ first: searchRange.fromBlock, last: searchRange.toBlock }) ?? [];
@@ -80,7 +80,7 @@ async function tracedBlocks(
 }
 
 /** Returns the traces of a block that pass a filter. */
-export function passingIn(
+function passingIn(
   chunks: Chunks,
   { number, write, traceCount }: BlockRow,
   matcher: FilterMatcher,

@@ -1,14 +1,9 @@
-import {
-  type Address,
-  type BlockRange,
-  type HistorySummary,
-  TRACE_TYPES,
-  typeIn,
-} from '../../../traces/index.ts';
-import type { RowReader } from '../connection/rowBinary.ts';
+import { type Address, type BlockRange, type HistorySummary, TRACE_TYPES } from '../../../traces/index.ts';
+import type { RowReader } from '../connection/rowReader.ts';
 import type { Reading } from '../reads/blocks.ts';
+import { partiesWhere } from '../reads/fetchedBlocks.ts';
 import { FINGERPRINTS, type Fingerprints, readFingerprints } from '../reads/segments.ts';
-import { type Party, SIDE_BITS } from '../tables/rows.ts';
+import { SIDE_BITS } from '../tables/rows.ts';
 import { inWindow, type Window, windowParameters } from './window.ts';
 
 /** Maximum number of rows that are summed for one address. The newest rows are summed. */
@@ -49,14 +44,8 @@ export async function summarize(
   window: Window,
 ): Promise<{ summary: HistorySummary; prints: Fingerprints }> {
   const { range, missing, missingUpTo: reported = range.fromBlock } = window;
-  const sums = await readSums(reading, address, window);
-  const own = ownSums(reading, address, window);
-  const numbers = [
-    ...own.map(({ number }) => number),
-    ...(sums.ends.rows > 0 ? [sums.ends.first, sums.ends.last] : []),
-  ];
-  const lowest = Math.max(reported, sums.cut + 1);
-  const types = [...sums.types, ...own.filter(({ number }) => number >= lowest)];
+  const { ends, cut, types, prints } = await readSums(reading, address, window);
+  const lowest = Math.max(reported, cut + 1);
   const summed: BlockRange | undefined =
     lowest > range.toBlock ? undefined : { fromBlock: lowest, toBlock: range.toBlock };
   const of = <T>(zero: T, add: (sum: T, row: TypeSums, side: 'from' | 'to') => T) => ({
@@ -65,8 +54,8 @@ export async function summarize(
   });
   const summary: HistorySummary = {
     range,
-    firstBlock: numbers.length > 0 ? Math.min(...numbers) : undefined,
-    lastBlock: numbers.length > 0 ? Math.max(...numbers) : undefined,
+    firstBlock: ends.rows > 0 ? ends.first : undefined,
+    lastBlock: ends.rows > 0 ? ends.last : undefined,
     counts: {
       by: of<readonly number[]>(
         TRACE_TYPES.map(() => 0),
@@ -77,47 +66,33 @@ export async function summarize(
     value: { by: of(0n, (sum, { values }, side) => sum + values[side]), range: summed },
     missing,
   };
-  return { summary, prints: sums.prints };
-}
-
-/** Returns the sums of each row by address of the fetched blocks. */
-function ownSums(
-  { fetched }: Reading,
-  address: Address,
-  { searchRange }: Window,
-): (TypeSums & { readonly number: number })[] {
-  const isOwn = ({ address: digits, sides }: Party): boolean =>
-    digits === address.slice(2) && sides !== SIDE_BITS.transaction;
-  return (fetched?.parties(searchRange) ?? []).filter(isOwn).map(({ number, sides, attributes, value }) => {
-    const ifOn = <T>(side: 'from' | 'to', one: T, zero: T): T =>
-      (sides & SIDE_BITS[side]) === 0 ? zero : one;
-    return {
-      ...{ number, type: typeIn(attributes) },
-      counts: { from: ifOn('from', 1, 0), to: ifOn('to', 1, 0) },
-      values: { from: ifOn('from', value, 0n), to: ifOn('to', value, 0n) },
-    };
-  });
+  return { summary, prints };
 }
 
 function readSums(reading: Reading, address: Address, window: Window): Promise<Sums> {
-  const range = inWindow(reading, window);
-  const rows = `trace_parties WHERE ${range} AND address = toFixedString(unhex({address:String}), 20)
-    AND bitAnd(sides, ${SIDE_BITS.from | SIDE_BITS.to}) != 0`;
+  const digits = address.slice(2);
+  const rowsIf = (condition: string): string =>
+    partiesWhere(
+      `${inWindow(window)} AND address = toFixedString(unhex({address:String}), 20)
+        AND bitAnd(sides, ${SIDE_BITS.from | SIDE_BITS.to}) != 0 AND ${condition}`,
+      reading.fetched,
+      [digits],
+    );
   const isFrom = `bitAnd(sides, ${SIDE_BITS.from}) != 0`;
   const isTo = `bitAnd(sides, ${SIDE_BITS.to}) != 0`;
   const cut = `SELECT max(number) AS cut, count() AS cuts FROM (
-    SELECT number FROM ${rows} ORDER BY number DESC LIMIT 1 OFFSET ${MAX_SUMMED})`;
-  const from = `FROM (SELECT min(number) AS lowest, max(number) AS highest, count() AS n FROM ${rows}) AS ends
+    SELECT number FROM ${rowsIf('1')} ORDER BY number DESC LIMIT 1 OFFSET ${MAX_SUMMED})`;
+  const from = `FROM (SELECT min(number) AS lowest, max(number) AS highest, count() AS n FROM ${rowsIf('1')}) AS ends
     CROSS JOIN (${cut}) AS c
     CROSS JOIN (SELECT groupArray((type, froms, tos, paidHigh, paidLow, receivedHigh, receivedLow)) AS types FROM (
       SELECT toUInt8(${TYPE}) AS type, countIf(${isFrom}) AS froms, countIf(${isTo}) AS tos,
         ${sumOf(isFrom, 'paid')}, ${sumOf(isTo, 'received')}
-      FROM ${rows} AND number >= {reported:UInt32}
-        AND toInt64(number) > (SELECT if(cuts = 0, -1, toInt64(cut)) FROM (${cut})) GROUP BY type)) AS t
+      FROM ${rowsIf(`number >= {reported:UInt32}
+        AND toInt64(number) > (SELECT if(cuts = 0, -1, toInt64(cut)) FROM (${cut}))`)} GROUP BY type)) AS t
     ${FINGERPRINTS.from}`;
   const parameters = {
-    ...windowParameters(reading, window),
-    ...{ address: address.slice(2), reported: window.missingUpTo ?? window.range.fromBlock },
+    ...windowParameters(reading.chain, window),
+    ...{ address: digits, reported: window.missingUpTo ?? window.range.fromBlock },
   };
   return reading.host.row(
     { columns: `lowest, highest, n, cut, cuts, types, ${FINGERPRINTS.columns}`, from, parameters },

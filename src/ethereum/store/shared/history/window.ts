@@ -10,7 +10,6 @@ import {
   segmentOf,
 } from '../../../traces/index.ts';
 import type { Parameters } from '../connection/clickHouse.ts';
-import type { Reading } from '../reads/blocks.ts';
 import { blocksOf, type Fingerprints, rangeParameters, type SegmentState } from '../reads/segments.ts';
 import type { TracePosition } from '../tables/position.ts';
 
@@ -82,17 +81,13 @@ function* gapsOf(
 }
 
 /** SQL condition: rows of the window that may be part of a result. */
-export const inWindow = ({ fetched }: Reading, { ignored }: Window): string =>
-  `chain = {chain:UInt64} AND number BETWEEN {first:UInt32} AND {last:UInt32}${
+export const inWindow = ({ ignored }: Window): string =>
+  `number BETWEEN {first:UInt32} AND {last:UInt32}${
     ignored.length === 0 ? '' : ' AND write NOT IN {ignored:Array(UInt64)}'
-  }${fetched?.condition ?? ''}`;
+  }`;
 
-export const windowParameters = (
-  { chain, fetched }: Reading,
-  { searchRange, proven, ignored }: Window,
-): Parameters => ({
-  ...{ ...rangeParameters(chain, proven), ...fetched?.parameters },
-  ...{ first: searchRange.fromBlock, last: searchRange.toBlock },
+export const windowParameters = (chain: bigint, { searchRange, proven, ignored }: Window): Parameters => ({
+  ...{ ...rangeParameters(chain, proven), first: searchRange.fromBlock, last: searchRange.toBlock },
   ...(ignored.length > 0 && { ignored }),
 });
 

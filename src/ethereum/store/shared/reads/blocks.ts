@@ -1,7 +1,7 @@
 import type { BlockRange, Hash } from '../../../traces/index.ts';
 import type { ClickHouse, Parameters } from '../connection/clickHouse.ts';
 import { UnprovenRead } from '../connection/failures.ts';
-import type { RowReader } from '../connection/rowBinary.ts';
+import type { RowReader } from '../connection/rowReader.ts';
 import {
   BLOCK_TUPLE,
   type BlockRow,

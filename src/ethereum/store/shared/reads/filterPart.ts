@@ -19,6 +19,7 @@ import {
   withNeighbours,
   wrongRows,
 } from './blocks.ts';
+import { partiesWhere } from './fetchedBlocks.ts';
 import { readChunks } from './readChunks.ts';
 import { tracesAsJson } from './writeTraces.ts';
 
@@ -105,42 +106,32 @@ async function findByAddress(reading: Reading, filter: TraceFilter): Promise<Fou
 }
 
 async function searchByAddress(
-  { host, chain, fetched }: Reading,
+  reading: Reading,
   filter: TraceFilter,
   ignored: readonly bigint[],
 ): Promise<Found & { readonly others: readonly bigint[] }> {
+  const { host, chain, fetched } = reading;
   const { fromBlock, toBlock, after } = filter;
-  const own = fetched?.matches(filter) ?? [];
-  // At most all matches of the fetched blocks precede the first match that is not skipped.
-  const skipped = Math.max(0, after - own.length);
-  const end = after + searchLimit(filter);
   const isCounted = after > 0 || filter.count === 0;
-  const range = `chain = {chain:UInt64} AND number BETWEEN {from:UInt32} AND {to:UInt32}${fetched?.condition ?? ''}`;
-  const matching = `SELECT number, trace_index, write FROM trace_parties WHERE ${range}
+  const digits = { senders: digitsOf(filter.fromAddresses), recipients: digitsOf(filter.toAddresses) };
+  const condition = `number BETWEEN {from:UInt32} AND {to:UInt32}
     ${ignored.length === 0 ? '' : 'AND write NOT IN {ignored:Array(UInt64)}'} AND ${conditionOf(filter)}`;
+  const matching = `SELECT number, trace_index, write FROM
+    ${partiesWhere(condition, fetched, [...digits.senders, ...digits.recipients])} ${groupsOf(filter)}`;
   const from = `FROM (${grouped(VALID_IN_RANGE)}) AS b
     CROSS JOIN (SELECT groupArray((number, trace_index, write)) AS places FROM (
       ${matching} ORDER BY number, trace_index LIMIT {count:UInt32} OFFSET {after:UInt64})) AS found
     CROSS JOIN (${ROWS_BY_WRITE}) AS p${isCounted ? ` CROSS JOIN (SELECT count() AS matches FROM (${matching})) AS c` : ''}`;
   const parameters = {
     ...{ chain: String(chain), ...withNeighbours(filter), from: fromBlock, to: toBlock },
-    ...{
-      ...fetched?.parameters,
-      after: skipped,
-      count: end - skipped,
-      ...(ignored.length > 0 && { ignored }),
-    },
-    ...{ senders: digitsOf(filter.fromAddresses), recipients: digitsOf(filter.toAddresses) },
+    ...{ ...digits, after, count: searchLimit(filter), ...(ignored.length > 0 && { ignored }) },
   };
   const columns = `blocks, places, ${isCounted ? 'matches' : 'toUInt64(0)'}, rows`;
   return host.row({ columns, from, parameters }, 0, (row) => {
     const stored = row.array(() => readBlockRow(row));
     const blocks = byNumber([...stored, ...(fetched?.rows(withNeighbours(filter)) ?? [])]);
-    const found = [...readPlaces(row), ...own].sort(
-      (a, b) => a.number - b.number || a.traceIndex - b.traceIndex,
-    );
-    const places = found.slice(after - skipped, end - skipped);
-    const matches = Math.max(row.uint64() + own.length, places.length);
+    const places = readPlaces(row);
+    const matches = Math.max(row.uint64(), places.length);
     const rows = readWriteRows(row);
     const isStored = (number: number): boolean => fetched?.has(number) !== true;
     const isWithin = ({ number }: BlockRow): boolean =>
@@ -164,15 +155,23 @@ const isOneOf = (parameter: string, { length }: readonly string[]): string =>
     ? `address = toFixedString(unhex({${parameter}:Array(String)}[1]), 20)`
     : `address IN (SELECT toFixedString(unhex(arrayJoin({${parameter}:Array(String)})), 20))`;
 
-/**
- * SQL: the conditions of a filter. Rows are grouped by trace only if the filter has senders and recipients. Otherwise
- * at most one row per trace matches.
- */
-function conditionOf({ fromAddresses, toAddresses, mode }: TraceFilter): string {
-  const sent = `${isOneOf('senders', fromAddresses)} AND bitAnd(sides, ${SIDE_BITS.from}) != 0`;
-  const received = `${isOneOf('recipients', toAddresses)} AND bitAnd(sides, ${SIDE_BITS.to}) != 0`;
+/** SQL: the rows that a filter selects. */
+function conditionOf({ fromAddresses, toAddresses }: TraceFilter): string {
+  const [sent, received] = [sentBy(fromAddresses), receivedBy(toAddresses)];
   if (toAddresses.length === 0) return sent;
-  if (fromAddresses.length === 0) return received;
-  const either = `((${sent}) OR (${received})) GROUP BY number, trace_index, write`;
-  return mode === 'union' ? either : `${either} HAVING max(${sent}) AND max(${received})`;
+  return fromAddresses.length === 0 ? received : `((${sent}) OR (${received}))`;
 }
+
+/**
+ * SQL: groups rows by trace if a filter has senders and recipients. Otherwise at most one row per trace matches.
+ */
+function groupsOf({ fromAddresses, toAddresses, mode }: TraceFilter): string {
+  if (fromAddresses.length === 0 || toAddresses.length === 0) return '';
+  const both = `HAVING max(${sentBy(fromAddresses)}) AND max(${receivedBy(toAddresses)})`;
+  return `GROUP BY number, trace_index, write ${mode === 'union' ? '' : both}`;
+}
+
+const sentBy = (addresses: readonly string[]): string =>
+  `${isOneOf('senders', addresses)} AND bitAnd(sides, ${SIDE_BITS.from}) != 0`;
+const receivedBy = (addresses: readonly string[]): string =>
+  `${isOneOf('recipients', addresses)} AND bitAnd(sides, ${SIDE_BITS.to}) != 0`;

@@ -7,7 +7,7 @@ import {
 } from '../../../traces/index.ts';
 import type { ClickHouse, Parameters } from '../connection/clickHouse.ts';
 import { UnprovenRead } from '../connection/failures.ts';
-import type { RowReader } from '../connection/rowBinary.ts';
+import type { RowReader } from '../connection/rowReader.ts';
 import { type BlockRow, isTraced, readBlockRow, readHash } from '../tables/blockRow.ts';
 import { SEGMENT } from '../tables/tables.ts';
 import {

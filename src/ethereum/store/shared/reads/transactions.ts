@@ -9,6 +9,7 @@ import { type BlockRow, isTraced } from '../tables/blockRow.ts';
 import { readPlaces, type TracePosition } from '../tables/position.ts';
 import { SIDE_BITS } from '../tables/rows.ts';
 import { type Reading, readNumbers } from './blocks.ts';
+import { partiesWhere } from './fetchedBlocks.ts';
 import { readChunks } from './readChunks.ts';
 import { FINGERPRINTS, rangeParameters, readFingerprints, type Segments } from './segments.ts';
 
@@ -37,11 +38,15 @@ export async function findTransaction(
 ): Promise<RootFrame | undefined> {
   const { host, chain, segments, fetched } = reading;
   const searched = { fromBlock, toBlock: Math.min(upTo, MAX_BLOCK) };
-  const parameters = { ...rangeParameters(chain, searched), term: termOf(hash).slice(2) };
-  const from = `FROM (${CANDIDATES}) AS c`;
+  const term = termOf(hash).slice(2);
+  const parameters = { ...rangeParameters(chain, searched), term };
+  const condition = `address = toFixedString(unhex({term:String}), 20) AND number BETWEEN {first:UInt32} AND {last:UInt32}
+    AND bitAnd(sides, ${SIDE_BITS.transaction}) != 0`;
+  const from = `FROM (SELECT groupArray((number, trace_index, write)) AS places FROM (
+    SELECT number, trace_index, write FROM ${partiesWhere(condition, fetched, [term])}
+    ORDER BY number DESC LIMIT ${MAX_CANDIDATES})) AS c`;
   const places = await host.row({ columns: 'places', from, parameters }, 0, readPlaces);
-  const found =
-    fetched?.rootFrame(Buffer.from(hash.slice(2), 'hex')) ?? (await examine(reading, hash, places));
+  const found = await examine(reading, hash, places);
   if (found !== undefined) return found;
   const columns = `places, ${FINGERPRINTS.columns}`;
   const statement = { columns, from: `${from} ${FINGERPRINTS.from}`, parameters };
@@ -52,11 +57,6 @@ export async function findTransaction(
   );
   return examine(reading, hash, proven.places);
 }
-
-const CANDIDATES = `SELECT groupArray((number, trace_index, write)) AS places FROM (
-  SELECT number, trace_index, write FROM trace_parties
-  WHERE chain = {chain:UInt64} AND address = toFixedString(unhex({term:String}), 20) AND number BETWEEN {first:UInt32} AND {last:UInt32}
-    AND bitAnd(sides, ${SIDE_BITS.transaction}) != 0 ORDER BY number DESC LIMIT ${MAX_CANDIDATES})`;
 
 /** Returns the first candidate that is a root frame of the transaction in a valid block. */
 async function examine(

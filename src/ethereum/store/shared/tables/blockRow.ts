@@ -1,12 +1,14 @@
 import { type Hash, type StoredBlock, TRACE_FAILURES, type TraceFailure } from '../../../traces/index.ts';
-import { nativeRows, type Rows } from '../connection/native.ts';
-import type { RowReader } from '../connection/rowBinary.ts';
+import type { RowReader } from '../connection/rowReader.ts';
+import { RowWriter } from '../connection/rowWriter.ts';
 import { columnsOf } from './tables.ts';
 
 /** How exact the source of a block is. A higher value outranks a lower one. */
 export const EXACTNESS = { missing: 0, unavailable: 1, lacksFrames: 2, complete: 3 } as const;
 
 const HASH_BYTES = 32;
+/** Size of a row of `trace_blocks`. */
+const BLOCK_BYTES = 46 + 3 * HASH_BYTES;
 
 /** A row of `trace_blocks`. */
 export interface BlockRow extends StoredBlock {
@@ -61,29 +63,15 @@ export const storedBlockOf = ({
   ...{ number, hash, parentHash, timestamp, traceCount, ...(unavailable && { unavailable }) },
 });
 
-export function blockRows(chain: bigint, rows: readonly BlockRow[]): Rows {
-  const words = (read: (row: BlockRow) => number): Uint32Array => Uint32Array.from(rows, read);
-  const longs = (read: (row: BlockRow) => bigint): BigUint64Array => BigUint64Array.from(rows, read);
-  const bytes = (read: (row: BlockRow) => number): Uint8Array => Uint8Array.from(rows, read);
-  const fixed = (read: (row: BlockRow) => Buffer): Buffer => Buffer.concat(rows.map(read));
-  return nativeRows(rows.length, [
-    ['chain', 'UInt64', longs(() => chain)],
-    ['number', 'UInt32', words(({ number }) => number)],
-    ['version', 'UInt32', words(({ version }) => version)],
-    ['exactness', 'UInt8', bytes(({ exactness }) => exactness)],
-    ['failure', 'UInt8', bytes(({ unavailable }) => failureCodeOf(unavailable))],
-    ['write', 'UInt64', longs(({ write }) => write)],
-    ['hash', 'FixedString(32)', fixed(({ hash }) => bytesOf(hash))],
-    ['parent', 'FixedString(32)', fixed(({ parentHash }) => bytesOf(parentHash))],
-    ['timestamp', 'UInt64', longs(({ timestamp }) => BigInt(timestamp))],
-    ['traces', 'UInt32', words(({ traceCount }) => traceCount)],
-    ['chunks', 'UInt32', words(({ chunks }) => chunks)],
-    ['parties', 'UInt32', words(({ parties }) => parties)],
-    ['digest', 'FixedString(32)', fixed(({ digest }) => digest)],
-  ]);
+export function blockRows(chain: bigint, blocks: readonly BlockRow[]): Buffer {
+  const rows = new RowWriter(BLOCK_BYTES * blocks.length);
+  for (const { number, version, exactness, unavailable, write, hash, parentHash, ...block } of blocks) {
+    rows.uint64(chain).uint32(number).uint32(version).uint8(exactness).uint8(failureCodeOf(unavailable));
+    rows.uint64(write).hex(hash).hex(parentHash).uint64(BigInt(block.timestamp));
+    rows.uint32(block.traceCount).uint32(block.chunks).uint32(block.parties).fixed(block.digest);
+  }
+  return rows.written;
 }
 
 const failureCodeOf = (failure: TraceFailure | undefined): number =>
   failure === undefined ? 0 : TRACE_FAILURES.indexOf(failure) + 1;
-
-export const bytesOf = (hash: Hash): Buffer => Buffer.from(hash.slice(2), 'hex');

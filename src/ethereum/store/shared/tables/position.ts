@@ -1,4 +1,4 @@
-import type { RowReader } from '../connection/rowBinary.ts';
+import type { RowReader } from '../connection/rowReader.ts';
 
 /** Position of a trace in a block, and the write whose rows contain it. */
 export interface TracePosition {

@@ -47,11 +47,9 @@ const TABLES: readonly Table[] = [
   {
     name: 'trace_parties',
     columns: [
-      CHAIN,
+      ...[CHAIN, NUMBER, WRITE],
       ['address', 'FixedString(20) CODEC(ZSTD(1))'],
-      NUMBER,
       ['trace_index', 'UInt32 CODEC(ZSTD(1))'],
-      WRITE,
       ['sides', 'UInt8 CODEC(ZSTD(1))'],
       ['attributes', 'UInt16 CODEC(ZSTD(1))'],
       ['value', 'UInt256 CODEC(ZSTD(1))'],

@@ -3,12 +3,11 @@ import { firstBlockOf, IndexConflictError, type IndexedBlock, segmentOf } from '
 import type { ClickHouse } from '../connection/clickHouse.ts';
 import { TraceStoreUnavailable, UnprovenRead } from '../connection/failures.ts';
 import type { Hosts } from '../connection/hosts.ts';
-import type { Rows } from '../connection/native.ts';
 import { type BlockRows, readHeights } from '../reads/blocks.ts';
 import { blocksOf, FINGERPRINTS, rangeParameters, readFingerprints, Segments } from '../reads/segments.ts';
 import { type BlockRow, blockRows, EXACTNESS } from '../tables/blockRow.ts';
 import { type BlockWrite, chunkRows, exactnessOf, newWrite, partyRows, writeOf } from '../tables/rows.ts';
-import { segmentRows } from '../tables/segmentRow.ts';
+import { segmentRow } from '../tables/segmentRow.ts';
 import { columnsOf } from '../tables/tables.ts';
 
 /** Number of attempts to write blocks, each with new random numbers, and on another host if there is one. */
@@ -90,8 +89,8 @@ export class SharedWriter {
   }
 
   /** Inserts rows. After a failure, sends the same rows once more: the table ignores a token that it knows. */
-  async #insert(host: ClickHouse, table: string, rows: Rows): Promise<void> {
-    if (rows.count === 0) return;
+  async #insert(host: ClickHouse, table: string, rows: Buffer): Promise<void> {
+    if (rows.length === 0) return;
     const insert = { rows, token: randomBytes(16).toString('hex') };
     await host.insert(table, columnsOf(table), insert).catch((error: unknown) => {
       if (!(error instanceof TraceStoreUnavailable)) throw error;
@@ -134,7 +133,7 @@ export class SharedWriter {
         const isCandidate = (prints.get(segment)?.blocks ?? 0n) >= firstBlockOf(1);
         const state = isCandidate ? await this.#segments.derive(host, segment) : undefined;
         if (state === undefined || state.missing.length + state.unproven.length > 0) continue;
-        await this.#insert(host, 'trace_segments', segmentRows(this.#chain, firstBlockOf(segment), state));
+        await this.#insert(host, 'trace_segments', segmentRow(this.#chain, firstBlockOf(segment), state));
       }
     } catch (error) {
       if (!(error instanceof TraceStoreUnavailable)) throw error;
