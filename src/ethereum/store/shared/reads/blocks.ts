@@ -56,16 +56,22 @@ export function* wrongRows(blocks: Iterable<BlockRow>, rows: readonly WriteRows[
   }
 }
 
+interface Linked {
+  readonly number: number;
+  /** Undefined if the hash is not known. */
+  readonly hash: Hash | undefined;
+  readonly parentHash: Hash | undefined;
+}
+
 /** Yields an error for each two blocks with consecutive numbers that are not parent and child. */
-export function* wrongLinks(
-  blocks: Iterable<Pick<BlockRow, 'number' | 'hash' | 'parentHash'>>,
-): Generator<UnprovenRead> {
-  let parent: { readonly number: number; readonly hash: string } | undefined;
+export function* wrongLinks(blocks: Iterable<Linked>): Generator<UnprovenRead> {
+  let parent: Linked | undefined;
   for (const block of blocks) {
-    if (parent?.number === block.number - 1 && parent.hash !== block.parentHash)
+    const { number, parentHash = parent?.hash } = block;
+    if (parent?.number === number - 1 && (parent.hash ?? parentHash) !== parentHash)
       yield new UnprovenRead(
-        `the shared index: block ${block.number} is not the child of block ${parent.number}; run floodgate verify --trace-store`,
-        [parent.number, block.number],
+        `the shared index: block ${number} is not the child of block ${parent.number}; run floodgate verify --trace-store`,
+        [parent.number, number],
       );
     parent = block;
   }

@@ -122,10 +122,7 @@ export class Segments {
         throwUnproven(fetched?.unsolved(errors) ?? errors);
         return result;
       }
-      await this.#refresh(
-        host,
-        stale.sort((a, b) => a - b),
-      );
+      await this.#refresh(host, stale);
     }
     throw new UnprovenRead('the shared index: rows were added during the read');
   }
@@ -143,13 +140,13 @@ export class Segments {
 
   async #refresh(host: ClickHouse, stale: readonly number[]): Promise<void> {
     for (const segment of stale) this.#states.delete(segment);
-    const { prints, stored } = await this.#stored(host, blocksOf(stale[0] ?? 0, stale.at(-1)));
+    const { prints, stored } = await this.#stored(host, blocksOf(Math.min(...stale), Math.max(...stale)));
     for (const segment of stale) {
       const state = stored.get(segment)?.find((one) => isEqual(one, prints.get(segment)));
       if (state !== undefined) this.#states.set(segment, state);
     }
     const left = stale.filter((segment) => prints.has(segment) && !this.#states.has(segment));
-    for (const run of runsOf(left))
+    for (const run of runsOf(left.sort((a, b) => a - b)))
       for (const [segment, state] of await this.#derive(host, run)) this.#states.set(segment, state);
   }
 
@@ -248,18 +245,14 @@ function stateOf(segment: number, print: Fingerprint, { blocks, rows }: CountedR
 
 /** Returns the errors of segments, and of the links from each segment to the next. */
 function errorsIn(states: ReadonlyMap<number, SegmentState>): UnprovenRead[] {
-  const links = [...states].flatMap(([segment, { parent }]) => {
-    const hash = states.get(segment - 1)?.last;
-    if (parent === undefined || hash === undefined) return [];
-    const number = firstBlockOf(segment);
-    // Only the links of these two values are compared.
-    const [before, first] = [
-      { number: number - 1, hash, parentHash: hash },
-      { number, hash: parent, parentHash: parent },
+  const ends = [...states].flatMap(([segment, { parent, last }]) => {
+    const { fromBlock, toBlock } = blocksOf(segment);
+    return [
+      { number: fromBlock, hash: undefined, parentHash: parent },
+      { number: toBlock, hash: last, parentHash: undefined },
     ];
-    return [...wrongLinks([before, first])];
   });
-  return [...[...states.values()].flatMap(({ unproven }) => unproven), ...links];
+  return [...[...states.values()].flatMap(({ unproven }) => unproven), ...wrongLinks(ends)];
 }
 
 /** Divides ascending segments into runs of neighbours. */
@@ -267,8 +260,7 @@ function runsOf(segments: readonly number[]): BlockRange[] {
   const runs: { first: number; last: number }[] = [];
   for (const segment of segments) {
     const run = runs.at(-1);
-    if (run !== undefined && run.last === segment - 1 && segment - run.first < SEGMENTS_PER_READ)
-      run.last = segment;
+    if (run?.last === segment - 1 && segment - run.first < SEGMENTS_PER_READ) run.last = segment;
     else runs.push({ first: segment, last: segment });
   }
   return runs.map(({ first, last }) => blocksOf(first, last));
