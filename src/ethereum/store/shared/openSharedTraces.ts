@@ -7,7 +7,7 @@ import { Hosts } from './connection/hosts.ts';
 import { SharedReader } from './sharedReader.ts';
 import { chainKeyOf } from './tables/checksums.ts';
 import { checkTables, makeTables } from './tables/tables.ts';
-import { type ChainSegment, verifyHost } from './verifyHost.ts';
+import { type VerifySharedOptions, verifyHost } from './verifyHost.ts';
 import { SharedWriter } from './writes/sharedWriter.ts';
 
 const CLOSE_TIMEOUT_MS = 3_000;
@@ -50,29 +50,13 @@ export async function migrateSharedTraces(url: string): Promise<void> {
   }
 }
 
-/** A segment of a chain on a host, which is identified by its name and port. */
-export type HostSegment = ChainSegment & { readonly host: string };
-
-export interface VerifySharedOptions {
-  readonly isVerified: (segment: HostSegment) => boolean;
-  readonly verified: (segment: HostSegment) => void;
-}
-
 /** Checks all rows of each host of the URL, as `verifyHost` does. Yields the problems. */
-export async function* verifySharedTraces(
-  url: string,
-  { isVerified, verified }: VerifySharedOptions,
-): AsyncGenerator<string> {
+export async function* verifySharedTraces(url: string, options: VerifySharedOptions): AsyncGenerator<string> {
   for (const address of parseAddresses(url)) {
     const client = new ClickHouse(address);
-    const { host } = new URL(address.url);
     try {
       await checkTables(client).catch(namingTables);
-      const problems = verifyHost(client, {
-        isVerified: (segment) => isVerified({ host, ...segment }),
-        verified: (segment) => verified({ host, ...segment }),
-      });
-      for await (const problem of problems) yield `${host}: ${problem}`;
+      yield* verifyHost(client, new URL(address.url).host, options);
     } finally {
       await client.close();
     }

@@ -1,9 +1,8 @@
 import {
-  BLOCKS_PER_SEGMENT,
-  firstBlockOf,
   type IndexedBlock,
   positionOf,
   type Side,
+  segmentOf,
   TRACES_PER_CHUNK,
   visitTerms,
 } from '../../traces/index.ts';
@@ -12,6 +11,7 @@ import { UnprovenRead } from './connection/failures.ts';
 import { readRange, throwUnproven, wrongLinks } from './reads/blocks.ts';
 import type { Chunks } from './reads/chunks.ts';
 import { readBlockChunks } from './reads/readChunks.ts';
+import { blocksOf } from './reads/segments.ts';
 import { type BlockRow, isTraced } from './tables/blockRow.ts';
 import { eachParty, PARTY_BYTES, partyRows, writeOf } from './tables/rows.ts';
 import { columnsOf, SEGMENT } from './tables/tables.ts';
@@ -22,75 +22,69 @@ const TERM_BYTES = 20;
 /** Number of segments that are verified at once. ClickHouse takes most of the time. */
 const READERS = 8;
 
-/** A segment of a chain, which is identified by its number in the tables. */
-export interface ChainSegment {
+/** A segment of a chain on a host. The chain is identified by its number in the tables, the host by name and port. */
+export interface HostSegment {
+  readonly host: string;
   readonly chain: bigint;
   readonly segment: number;
 }
 
-export interface VerifyHostOptions {
+export interface VerifySharedOptions {
   /** Returns whether a segment needs no verification, because an earlier run has verified it. */
-  readonly isVerified: (segment: ChainSegment) => boolean;
+  readonly isVerified: (segment: HostSegment) => boolean;
   /** Called with each segment without problems, unless writers may still add blocks to it. */
-  readonly verified: (segment: ChainSegment) => void;
+  readonly verified: (segment: HostSegment) => void;
 }
 
 /** Reads all valid rows of a host. Yields the problems: wrong links, digests, checksums and rows by address. */
 export async function* verifyHost(
-  host: ClickHouse,
-  { isVerified, verified }: VerifyHostOptions,
+  client: ClickHouse,
+  host: string,
+  { isVerified, verified }: VerifySharedOptions,
 ): AsyncGenerator<string> {
-  const statement = {
-    columns: 'chains',
-    from: 'FROM (SELECT groupUniqArray(chain) AS chains FROM trace_blocks)',
-  };
-  const chains = await host.row({ ...statement, parameters: {} }, 0, (row) =>
-    row.array(() => row.bigUint64()),
-  );
-  for (const chain of chains.sort()) {
-    const segments = await segmentsOf(host, chain);
-    const newest = segments.at(-1);
-    const running: (() => Promise<readonly string[]>)[] = [];
-    for (const segment of segments.filter((one) => !isVerified({ chain, segment: one }))) {
-      const problems = verifySegment(host, { chain, segment });
-      // Prevents an unhandled rejection. The await below throws the error.
-      problems.catch(() => undefined);
-      running.push(async () => {
-        const found = await problems;
-        if (found.length === 0 && segment !== newest) verified({ chain, segment });
-        return found;
-      });
-      if (running.length === READERS) yield* (await running.shift()?.()) ?? [];
-    }
-    for (const finish of running) yield* await finish();
+  const all = await segmentsOf(client, host);
+  const running: (() => Promise<readonly string[]>)[] = [];
+  for (const [i, one] of all.entries()) {
+    if (isVerified(one)) continue;
+    const isNewest = all[i + 1]?.chain !== one.chain;
+    const problems = verifySegment(client, one);
+    // Prevents an unhandled rejection. The await below throws the error.
+    problems.catch(() => undefined);
+    running.push(async () => {
+      const found = await problems;
+      if (found.length === 0 && !isNewest) verified(one);
+      return found;
+    });
+    if (running.length === READERS) yield* (await running.shift()?.()) ?? [];
   }
+  for (const finish of running) yield* await finish();
+}
+
+/** Returns the segments with rows, by chain, ascending. */
+async function segmentsOf(client: ClickHouse, host: string): Promise<HostSegment[]> {
+  const rows = `SELECT DISTINCT chain, ${SEGMENT} AS segment FROM trace_blocks ORDER BY chain, segment`;
+  const from = `FROM (SELECT groupArray((chain, segment)) AS segments FROM (${rows}))`;
+  return client.row({ columns: 'segments', from, parameters: {} }, 0, (row) =>
+    row.array(() => ({ host, chain: row.bigUint64(), segment: row.uint32() })),
+  );
 }
 
 /** Returns the problems of a segment. */
-async function verifySegment(host: ClickHouse, { chain, segment }: ChainSegment): Promise<string[]> {
+async function verifySegment(client: ClickHouse, { host, chain, segment }: HostSegment): Promise<string[]> {
   const problems: string[] = [];
-  const fromBlock = firstBlockOf(segment);
-  const range = { fromBlock, toBlock: fromBlock + BLOCKS_PER_SEGMENT - 1 };
+  const range = blocksOf(segment);
   let parent: BlockRow | undefined;
-  for (const block of (await readRange({ host, chain }, range)).values()) {
-    const isWithin = block.number >= range.fromBlock && block.number <= range.toBlock;
+  for (const block of (await readRange({ host: client, chain }, range)).values()) {
     try {
       if (parent !== undefined) throwUnproven(wrongLinks([parent, block]));
-      if (isWithin && isTraced(block)) await verifyBlock(host, chain, block);
+      if (segmentOf(block.number) === segment && isTraced(block)) await verifyBlock(client, chain, block);
     } catch (error) {
       if (!(error instanceof UnprovenRead)) throw error;
-      problems.push(`chain ${chain}: ${error.message}`);
+      problems.push(`${host}: chain ${chain}: ${error.message}`);
     }
     parent = block;
   }
   return problems;
-}
-
-async function segmentsOf(host: ClickHouse, chain: bigint): Promise<number[]> {
-  const from = `FROM (SELECT groupUniqArray(${SEGMENT}) AS segments FROM trace_blocks WHERE chain = {chain:UInt64})`;
-  const statement = { columns: 'segments', from, parameters: { chain: String(chain) } };
-  const segments = await host.row(statement, 0, (row) => row.array(() => row.uint32()));
-  return segments.sort((a, b) => a - b);
 }
 
 /** Throws UnprovenRead if the chunks of a block are damaged, or if its rows by address differ from its chunks. */

@@ -20,17 +20,6 @@ const sumOf = (condition: string, name: string): string =>
   `sumIf(intDiv(value, ${HALF}), ${condition}) AS ${name}High, sumIf(value % ${HALF}, ${condition}) AS ${name}Low`;
 const readSum = (row: RowReader): bigint => (row.uint256() << HALF_BITS) + row.uint256();
 
-interface Sums {
-  readonly ends: { readonly first: number; readonly last: number; readonly rows: number };
-  /**
-   * Number of the block of the first row beyond MAX_SUMMED, or -1. The rows of this block and of older ones are not
-   * summed.
-   */
-  readonly cut: number;
-  readonly types: readonly TypeSums[];
-  readonly prints: Fingerprints;
-}
-
 interface TypeSums {
   readonly type: number;
   readonly counts: Record<'from' | 'to', number>;
@@ -69,7 +58,8 @@ export async function summarize(
   return { summary, prints };
 }
 
-function readSums(reading: Reading, address: Address, window: Window): Promise<Sums> {
+/** Reads the first and the last block with rows of an address, and the sums of its rows by type. */
+function readSums(reading: Reading, address: Address, window: Window) {
   const digits = address.slice(2);
   const rowsIf = (condition: string): string =>
     partiesWhere(
@@ -100,12 +90,14 @@ function readSums(reading: Reading, address: Address, window: Window): Promise<S
     (row) => {
       const ends = { first: row.uint32(), last: row.uint32(), rows: row.uint64() };
       const [highest, cuts] = [row.uint32(), row.uint64()];
-      const types = row.array(() => ({
+      // The rows of this block and of older ones are not summed.
+      const cut = cuts === 0 ? -1 : highest;
+      const types: TypeSums[] = row.array(() => ({
         type: row.uint8(),
         counts: { from: row.uint64(), to: row.uint64() },
         values: { from: readSum(row), to: readSum(row) },
       }));
-      return { ends, cut: cuts === 0 ? -1 : highest, types, prints: readFingerprints(row) };
+      return { ends, cut, types, prints: readFingerprints(row) };
     },
   );
 }
