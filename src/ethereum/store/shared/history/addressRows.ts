@@ -14,7 +14,7 @@ import { CARRIES_VALUE, SIDE_BITS } from '../tables/rows.ts';
 import { inWindow, type SearchResult, type Window, windowParameters } from './window.ts';
 
 /** Bits of trace attributes, as defined in src/ethereum/traces/chunk/attributes.ts. */
-const KIND = 'bitAnd(bitShiftRight(attributes, 8), 7)';
+export const KIND = 'bitAnd(bitShiftRight(attributes, 8), 7)';
 const IS_INTERNAL = 1 << 11;
 const HAS_FAILED = 1 << 12;
 const IS_REWARD = 1 << 13;

@@ -4,12 +4,12 @@ import type { Reading } from '../reads/blocks.ts';
 import { partiesWhere } from '../reads/fetchedBlocks.ts';
 import { FINGERPRINTS, type Fingerprints, readFingerprints } from '../reads/segments.ts';
 import { SIDE_BITS } from '../tables/rows.ts';
+import { KIND } from './addressRows.ts';
 import { inWindow, type Window, windowParameters } from './window.ts';
 
 /** Maximum number of rows that are summed for one address. The newest rows are summed. */
 const MAX_SUMMED = 2_000_000;
 
-const KIND = 'bitAnd(bitShiftRight(attributes, 8), 7)';
 /** SQL: the index of a trace's type in TRACE_TYPES. The first four kinds of traces are calls. */
 const TYPE = `if(${KIND} < 4, 0, ${KIND} - 3)`;
 
@@ -19,12 +19,6 @@ const HALF = `toUInt256('${1n << HALF_BITS}')`;
 const sumOf = (condition: string, name: string): string =>
   `sumIf(intDiv(value, ${HALF}), ${condition}) AS ${name}High, sumIf(value % ${HALF}, ${condition}) AS ${name}Low`;
 const readSum = (row: RowReader): bigint => (row.uint256() << HALF_BITS) + row.uint256();
-
-interface TypeSums {
-  readonly type: number;
-  readonly counts: Record<'from' | 'to', number>;
-  readonly values: Record<'from' | 'to', bigint>;
-}
 
 /** Returns the summary of an address. `window` must cover the whole range, in descending order. */
 export async function summarize(
@@ -37,22 +31,16 @@ export async function summarize(
   const lowest = Math.max(reported, cut + 1);
   const summed: BlockRange | undefined =
     lowest > range.toBlock ? undefined : { fromBlock: lowest, toBlock: range.toBlock };
-  const of = <T>(zero: T, add: (sum: T, row: TypeSums, side: 'from' | 'to') => T) => ({
-    from: types.reduce((sum, row) => add(sum, row, 'from'), zero),
-    to: types.reduce((sum, row) => add(sum, row, 'to'), zero),
-  });
+  const countsOf = (side: 'from' | 'to'): number[] =>
+    TRACE_TYPES.map((_, index) => types.find(({ type }) => type === index)?.counts[side] ?? 0);
+  const transferred = (side: 'from' | 'to'): bigint =>
+    types.reduce((sum, { values }) => sum + values[side], 0n);
   const summary: HistorySummary = {
     range,
     firstBlock: ends.rows > 0 ? ends.first : undefined,
     lastBlock: ends.rows > 0 ? ends.last : undefined,
-    counts: {
-      by: of<readonly number[]>(
-        TRACE_TYPES.map(() => 0),
-        (sum, { type, counts }, side) => sum.map((count, i) => count + (i === type ? counts[side] : 0)),
-      ),
-      range: summed,
-    },
-    value: { by: of(0n, (sum, { values }, side) => sum + values[side]), range: summed },
+    counts: { by: { from: countsOf('from'), to: countsOf('to') }, range: summed },
+    value: { by: { from: transferred('from'), to: transferred('to') }, range: summed },
     missing,
   };
   return { summary, prints };
@@ -92,7 +80,7 @@ function readSums(reading: Reading, address: Address, window: Window) {
       const [highest, cuts] = [row.uint32(), row.uint64()];
       // The rows of this block and of older ones are not summed.
       const cut = cuts === 0 ? -1 : highest;
-      const types: TypeSums[] = row.array(() => ({
+      const types = row.array(() => ({
         type: row.uint8(),
         counts: { from: row.uint64(), to: row.uint64() },
         values: { from: readSum(row), to: readSum(row) },
