@@ -347,6 +347,13 @@ describe.skipIf(!hasClickHouse)(`the shared index${WITHOUT_CLICKHOUSE}`, () => {
     await compareSome(asStore(reader), fork, 30);
     await compareHistory(reader, fork);
     await expect(writer.write([indexed(old[40] as SyntheticBlock)])).rejects.toThrow(IndexConflictError);
+    // All blocks of the second segment, then those of the first one.
+    expect(await writer.rewind(1009, 1069)).toBe(60);
+    expect((await reader.lastBlock(5000))?.number).toBe(1009);
+    expect(await reader.lowest()).toBe(1000);
+    expect(await writer.rewind(0, 1009)).toBe(10);
+    expect(await reader.lastBlock(5000)).toBeUndefined();
+    expect(await reader.lowest()).toBeUndefined();
   });
 
   it('writes a history page once if a read fails after its traces were written', async () => {

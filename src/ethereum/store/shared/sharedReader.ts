@@ -11,6 +11,7 @@ import {
   type JsonWriter,
   type StoredBlock,
   type SummaryQuery,
+  segmentOf,
   TRACES_PER_CHUNK,
   type TraceFilter,
   type TransactionLimits,
@@ -29,7 +30,6 @@ import {
 } from './history/history.ts';
 import {
   checkFetched,
-  grouped,
   isWhole,
   type Reading,
   readNumbers,
@@ -41,10 +41,10 @@ import type { Chunks } from './reads/chunks.ts';
 import { FetchedBlocks } from './reads/fetchedBlocks.ts';
 import { type FilterPart, type FilterReading, filterPart } from './reads/filterPart.ts';
 import { readBlockChunks } from './reads/readChunks.ts';
-import { readCounted, Segments } from './reads/segments.ts';
+import { blocksOf, readCounted, Segments } from './reads/segments.ts';
 import { findTransaction, type RootFrame } from './reads/transactions.ts';
 import { frameAsJson, tracesAsJson } from './reads/writeTraces.ts';
-import { type BlockRow, EXACTNESS, readBlockRow, storedBlockOf, validRows } from './tables/blockRow.ts';
+import { type BlockRow, EXACTNESS, storedBlockOf, validRows } from './tables/blockRow.ts';
 import type { TracePosition } from './tables/position.ts';
 import { SEGMENT } from './tables/tables.ts';
 
@@ -134,10 +134,8 @@ export class SharedReader {
     const rows = await this.#hosts.read((host) => readRows(host, statement, parameters));
     return rows
       .sort((a, b) => a.number - b.number)
-      .flatMap((row) => {
-        const { unavailable, ...block } = storedBlockOf(row);
-        return unavailable === undefined ? [] : { ...block, unavailable };
-      });
+      .map(storedBlockOf)
+      .filter((block): block is UnavailableBlock => block.unavailable !== undefined);
   }
 
   /** Returns the matches of a filter; undefined if a block of its range is missing or unavailable. */
@@ -267,31 +265,22 @@ export class SharedReader {
     );
   }
 
-  /** Returns the row of the highest or lowest present block up to `upTo`. Skips heights that a rewind has removed. */
+  /** Returns the row of the highest or lowest present block up to `upTo`. */
   async #edgeRow(host: ClickHouse, order: 'ASC' | 'DESC', upTo: number): Promise<BlockRow | undefined> {
     const isDescending = order === 'DESC';
-    let bound = isDescending ? upTo : 0;
-    for (;;) {
+    for (let bound = isDescending ? upTo : 0; bound >= 0; ) {
       const within = isDescending ? 'number <= {bound:UInt32}' : `number BETWEEN {bound:UInt32} AND ${upTo}`;
       const segment = `SELECT ${SEGMENT} FROM trace_blocks WHERE chain = {chain:UInt64} AND ${within}
         ORDER BY number ${order} LIMIT 1`;
-      const valid = validRows(`${SEGMENT} = (${segment}) AND ${within}`);
-      const from = `FROM (SELECT groupArray(number) AS heights FROM (${valid})) AS h CROSS JOIN (${grouped(
-        `SELECT * FROM (${valid}) WHERE exactness > 0 ORDER BY number ${order} LIMIT 1`,
-      )}) AS b`;
-      const parameters = { chain: String(this.#chain), bound };
-      const { heights, rows } = await host.row(
-        { columns: 'heights, blocks', from, parameters },
-        0,
-        (row) => ({
-          heights: row.array(() => row.uint32()),
-          rows: row.array(() => readBlockRow(row)),
-        }),
-      );
-      if (rows[0] !== undefined || heights.length === 0) return rows[0];
-      bound = isDescending ? Math.min(...heights) - 1 : Math.max(...heights) + 1;
-      if (bound < 0) return undefined;
+      const edge = `SELECT * FROM (${validRows(`${SEGMENT} = (${segment}) AND ${within}`)})
+        ORDER BY exactness > 0 DESC, number ${order} LIMIT 1`;
+      const [row] = await readRows(host, edge, { chain: String(this.#chain), bound });
+      if (row === undefined || row.exactness > EXACTNESS.missing) return row;
+      // A rewind has removed all blocks of the segment.
+      const { fromBlock, toBlock } = blocksOf(segmentOf(row.number));
+      bound = isDescending ? fromBlock - 1 : toBlock + 1;
     }
+    return undefined;
   }
 }
 

@@ -46,13 +46,13 @@ function parseAddress(text: string): ClickHouseAddress {
     );
   const isSecure = secureOf(parsed);
   const port = parsed.port || String(isSecure ? HTTPS_PORT : HTTP_PORT);
-  const ca = parsed.searchParams.get('ca');
+  const [cluster, ca] = [parsed.searchParams.get('cluster'), parsed.searchParams.get('ca')];
   return {
     url: `${isSecure ? 'https' : 'http'}://${parsed.hostname}:${port}`,
     username: decoded(parsed.username) || 'default',
     password: decoded(parsed.password),
     database: nameOf('database', decoded(parsed.pathname.slice(1)) || 'default'),
-    cluster: optionalName('cluster', parsed.searchParams.get('cluster')),
+    cluster: cluster === null ? undefined : nameOf('cluster', cluster),
     ca: ca === null ? undefined : fileOf(ca),
   };
 }
@@ -75,9 +75,6 @@ function nameOf(what: string, name: string): string {
     `${what} is ${JSON.stringify(name.slice(0, 70))}; allowed: 1 to 64 of A-Z, a-z, 0-9 and _, not starting with a digit`,
   );
 }
-
-const optionalName = (what: string, name: string | null): string | undefined =>
-  name === null ? undefined : nameOf(what, name);
 
 function fileOf(file: string): Buffer {
   try {
