@@ -118,11 +118,13 @@ export type { Merged, PartOfList } from './postings/select.ts';
 export {
   AnswerTooLargeError,
   type ChainIdentity,
+  type DamagedPart,
   type FetchBlocks,
   type FilterOptions,
   type IndexChange,
   IndexConflictError,
   type IndexedBlock,
+  type IndexRepair,
   IndexUnavailableError,
   type NextTurn,
   type OnDemandPart,

@@ -13,8 +13,11 @@ import type {
 import type { MaybePromise } from './maybePromise.ts';
 import type { Hash } from './trace.ts';
 
-/** Reasons why no node returned the traces of a block. */
-export const TRACE_FAILURES = ['tracerError', 'timeout', 'oversized', 'invalid'] as const;
+/**
+ * Reasons why the index has a block without its traces. `damaged`: the traces were lost in the index. Otherwise no node
+ * returned them.
+ */
+export const TRACE_FAILURES = ['tracerError', 'timeout', 'oversized', 'invalid', 'damaged'] as const;
 export type TraceFailure = (typeof TRACE_FAILURES)[number];
 
 /** A block of the index, without its traces. */
@@ -149,7 +152,32 @@ export interface TraceStore {
 
   /** Applies a change. When the promise resolves, the change is on disk and visible to every read. */
   apply(change: IndexChange): Promise<void>;
+  /** Records damaged parts of the index that another process has read. Absent if the engine repairs no damage. */
+  noteDamage?(parts: readonly DamagedPart[]): void;
+  /**
+   * Repairs the parts in which a read has found damage. Traces of damaged blocks are removed and must be fetched again;
+   * all other data is derived from intact records. Resolves with undefined if no damage is known.
+   */
+  repair?(): Promise<IndexRepair | undefined>;
   close(): Promise<void>;
+}
+
+/** A part of the index that is repaired as a whole: a segment, a run of the directory, or all single records. */
+export type DamagedPart =
+  /** If `isRebuilt` is true, all posting lists of the segment are derived again, not only the damaged ones. */
+  | { readonly kind: 'segment'; readonly segment: number; readonly isRebuilt?: boolean }
+  | { readonly kind: 'run'; readonly level: number; readonly run: number }
+  | { readonly kind: 'singles' };
+
+export interface IndexRepair {
+  /** Blocks that have become unavailable, because their traces are damaged. */
+  readonly unavailable: readonly number[];
+  /** Blocks that were removed, because their hash is damaged. */
+  readonly removed: readonly number[];
+  /** Names of the single records that were derived again or removed. */
+  readonly records: readonly string[];
+  /** Why parts could not be repaired. */
+  readonly failures: readonly string[];
 }
 
 /** The blocks of an index that were added because a client requested them. */
@@ -190,7 +218,7 @@ export interface TransactionLimits {
 }
 
 /** Read access to an index that another process writes. */
-export type TraceReader = Omit<TraceStore, 'bindChain' | 'apply' | 'onDemand'>;
+export type TraceReader = Omit<TraceStore, 'bindChain' | 'apply' | 'onDemand' | 'noteDamage' | 'repair'>;
 
 /** Identity of a chain. */
 export interface ChainIdentity {

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { DamagedIndexError } from './damagedIndexError.ts';
+import { DamagedIndexError, partOf } from './damagedIndexError.ts';
 
 /** Each record ends with the CRC-32 of its key and its value, little-endian. */
 const CHECKSUM_BYTES = 4;
@@ -26,7 +26,7 @@ export function decodeRecord(name: string, key: Buffer, record: Buffer): Buffer 
   const length = record.length - CHECKSUM_BYTES;
   const value = record.subarray(0, Math.max(0, length));
   if (length < 0 || record.readUInt32LE(length) !== checksumOf(key, value))
-    throw new DamagedIndexError(`${recordName(name, key)} does not match its checksum`);
+    throw new DamagedIndexError(`${recordName(name, key)} does not match its checksum`, partOf(name, key));
   return value;
 }
 
@@ -36,7 +36,7 @@ export function readError(name: string, key: Buffer, error: unknown): unknown {
   const isDamaged =
     error instanceof RangeError || DAMAGE_CODES.includes((error as { code?: unknown } | undefined)?.code);
   return isDamaged
-    ? new DamagedIndexError(`${recordName(name, key)} cannot be read: ${String(error)}`)
+    ? new DamagedIndexError(`${recordName(name, key)} cannot be read: ${String(error)}`, partOf(name, key))
     : error;
 }
 

@@ -8,6 +8,7 @@ import {
   StoreFile,
   WITHOUT_EVENT_TURN_BATCHING,
 } from '../../../../platform/storeFile/index.ts';
+import type { DamagedPart } from '../../../traces/index.ts';
 import { decodeRecord, readError } from './checksum.ts';
 import { DamagedIndexError } from './damagedIndexError.ts';
 import { MAX_LEVEL } from './directory/segmentStates.ts';
@@ -46,6 +47,8 @@ export interface EnvironmentOptions {
   readonly readOnly?: boolean;
   /** Whether the environment is opened for verification. The file may then be a copy of the original. */
   readonly isVerified?: boolean;
+  /** Called with the part of the index in which a read has found damage. */
+  readonly onDamage?: ((part: DamagedPart) => void) | undefined;
 }
 
 /** Thrown if a folder has no trace index, or one that was never written to. */
@@ -98,6 +101,9 @@ export class TraceEnvironment {
   readonly #path: string;
   readonly #file: StoreFile;
   readonly #isReadOnly: boolean;
+  readonly #onDamage: ((part: DamagedPart) => void) | undefined;
+  /** Parts of the index in which a read has found damage, by their JSON. */
+  readonly damage = new Map<string, DamagedPart>();
   #snapshots = 0;
 
   /**
@@ -105,7 +111,7 @@ export class TraceEnvironment {
    * exist.
    */
   static open(path: string, options: EnvironmentOptions = {}): TraceEnvironment {
-    const { readOnly = false, isVerified = false } = options;
+    const { readOnly = false, isVerified = false, onDamage } = options;
     if (readOnly && !existsSync(join(path, DATA_FILE))) throw new NoIndexError(path);
     const file = new StoreFile(path, { isVerified });
     return file.withOpen(() => {
@@ -122,7 +128,7 @@ export class TraceEnvironment {
       file.opened({ readOnly });
       const openAll = () => {
         checkStoreFormat(root, { store: 'traces', folder: path, format: FORMAT }, { readOnly });
-        return new TraceEnvironment({ root, file }, { path, readOnly });
+        return new TraceEnvironment({ root, file }, { path, readOnly, onDamage });
       };
       return readOnly ? openAll() : inOneCommit(root, openAll);
     });
@@ -130,8 +136,9 @@ export class TraceEnvironment {
 
   private constructor(
     { root, file }: OpenedFile,
-    { path, readOnly }: { readonly path: string; readonly readOnly: boolean },
+    { path, readOnly = false, onDamage }: EnvironmentOptions & { readonly path: string },
   ) {
+    this.#onDamage = onDamage;
     this.root = root;
     this.#file = file;
     this.#path = path;
@@ -165,20 +172,33 @@ export class TraceEnvironment {
 
   /** Returns the value of a record. The next read may overwrite its bytes. Throws DamagedIndexError. */
   read(database: Database<Buffer, Buffer>, key: Buffer): Buffer | undefined {
-    const name = nameOf(database);
-    let record: Buffer | undefined;
     try {
-      record = database.getBinaryFast(key);
+      return readRecord(database, key);
     } catch (error) {
-      throw readError(name, key, error);
+      throw this.noted(error);
     }
-    return record && decodeRecord(name, key, record);
   }
 
   /** Yields the records of a range. Throws DamagedIndexError. */
   *range(database: Database<Buffer, Buffer>, range: RangeOptions): Generator<{ key: Buffer; value: Buffer }> {
-    for (const { key, value } of database.getRange(range))
-      yield { key, value: decodeRecord(nameOf(database), key, value) };
+    for (const { key, value } of database.getRange(range)) {
+      try {
+        yield { key, value: decodeRecord(nameOf(database), key, value) };
+      } catch (error) {
+        throw this.noted(error);
+      }
+    }
+  }
+
+  noteDamage(part: DamagedPart): void {
+    this.damage.set(JSON.stringify(part), part);
+    this.#onDamage?.(part);
+  }
+
+  /** Notes the damage that an error reports. Returns the error. */
+  noted(error: unknown): unknown {
+    if (error instanceof DamagedIndexError && error.part !== undefined) this.noteDamage(error.part);
+    return error;
   }
 
   /** Throws StoreGoneError if another file, or none, is now at the path of the opened file. */
@@ -189,6 +209,11 @@ export class TraceEnvironment {
   /** Runs `write` in one transaction. */
   async commit(write: () => void): Promise<void> {
     await this.#file.commit(() => this.root.batch(write));
+  }
+
+  /** Runs `write` in one transaction, before other processes can open the file. */
+  commitAtOpen(write: () => void): void {
+    this.#file.withOpen(() => inOneCommit(this.root, write));
   }
 
   async close(): Promise<void> {
@@ -208,6 +233,13 @@ export class TraceEnvironment {
 
   #newestDictionary(): number {
     return this.read(this.meta, NEWEST_DICTIONARY_KEY)?.readUInt32BE(0) ?? NO_DICTIONARY;
+  }
+
+  /** Returns the number of the dictionary whose database has a chunk in a range of keys; undefined if none has. */
+  dictionaryOfChunks(range: RangeOptions): number | undefined {
+    for (const [number, chunks] of this.#chunks)
+      if ([...chunks.getKeys({ ...range, limit: 1 })].length > 0) return number;
+    return undefined;
   }
 
   chunks(dictionaryNumber: number): Database<Buffer, Buffer> {
@@ -265,6 +297,29 @@ export class TraceEnvironment {
     this.#countSnapshots(database);
     return database;
   }
+}
+
+/**
+ * Returns the value of a record; undefined if the record is missing or damaged. The next read may overwrite its bytes.
+ */
+export function readIntact(database: Database<Buffer, Buffer>, key: Buffer): Buffer | undefined {
+  try {
+    return readRecord(database, key);
+  } catch (error) {
+    if (error instanceof DamagedIndexError) return undefined;
+    throw error;
+  }
+}
+
+function readRecord(database: Database<Buffer, Buffer>, key: Buffer): Buffer | undefined {
+  const name = nameOf(database);
+  let record: Buffer | undefined;
+  try {
+    record = database.getBinaryFast(key);
+  } catch (error) {
+    throw readError(name, key, error);
+  }
+  return record && decodeRecord(name, key, record);
 }
 
 /** Returns the name of a database, which lmdb's types declare only for the options. */

@@ -18,7 +18,7 @@ import {
   type WorkBudget,
 } from '../../../traces/index.ts';
 import { allTracesOf } from './allTraces.ts';
-import { DamagedIndexError } from './damagedIndexError.ts';
+import { DamagedIndexError, segmentPart } from './damagedIndexError.ts';
 import { SEGMENTS_KEY } from './directory/directoryKeys.ts';
 import { SegmentStates } from './directory/segmentStates.ts';
 import {
@@ -289,7 +289,7 @@ export class IndexState implements IndexReader {
     const { dictionary } = this.segment(segmentOf(blockNumber));
     const read = this.read(this.#environment.chunks(dictionary), chunkKey(blockNumber, chunk));
     if (read === undefined)
-      throw new DamagedIndexError(`trace ${traceIndex} of block ${blockNumber} is missing`);
+      throw this.lost(`trace ${traceIndex} of block ${blockNumber} is missing`, segmentOf(blockNumber));
     const bytes = refersToData(read) ? Buffer.from(read) : read;
     this.#chunk = { blockNumber, chunk, bytes };
     return bytes;
@@ -302,11 +302,16 @@ export class IndexState implements IndexReader {
     const { dictionary } = this.segment(segmentOf(blockNumber));
     const read = this.read(this.#environment.chunks(dictionary), chunkKey(blockNumber, chunk));
     if (read === undefined)
-      throw new DamagedIndexError(`data chunk ${chunk} of block ${blockNumber} is missing`);
+      throw this.lost(`data chunk ${chunk} of block ${blockNumber} is missing`, segmentOf(blockNumber));
     const bytes = Buffer.from(read);
     this.#dataChunk = { blockNumber, chunk, bytes };
     this.#chunk = referring;
     return bytes;
+  }
+
+  /** Returns the error for a missing record of a segment, and notes the damage. */
+  lost(what: string, segment: number): unknown {
+    return this.#environment.noted(new DamagedIndexError(what, segmentPart(segment)));
   }
 
   #metaNumber(name: string): number | undefined {

@@ -1,5 +1,5 @@
 import type { IndexedBlock } from '../../../traces/index.ts';
-import { ON_DEMAND_KEY, type TraceEnvironment } from './environment.ts';
+import { ON_DEMAND_KEY, readIntact, type TraceEnvironment } from './environment.ts';
 import type { IndexState } from './indexState.ts';
 import { SIDES, uint32Key } from './keys.ts';
 import type { Writes } from './write/writes.ts';
@@ -54,6 +54,42 @@ export function* oldestOnDemand(stores: Stores): Generator<OnDemandBlock> {
     const block = onDemandBlock(value.readUInt32BE(0), stores);
     if (block !== undefined) yield block;
   }
+}
+
+/**
+ * Adds the writes that derive the list of ages and the totals again from the intact records of on-demand blocks. A block
+ * whose record is damaged becomes permanent. Returns whether any record was wrong.
+ */
+export function rebuildOnDemand(environment: TraceEnvironment, writes: Writes): boolean {
+  const { meta, onDemand, onDemandAges } = environment;
+  const ages = new Map<number, number>();
+  let [bytes, nextAge, isWrong] = [0, 0, false];
+  for (const key of [...onDemand.getKeys()].map((key) => Buffer.from(key))) {
+    const record = readIntact(onDemand, key);
+    if (record === undefined) {
+      writes.delete(onDemand, key);
+      isWrong = true;
+      continue;
+    }
+    const age = record.readDoubleBE(0);
+    ages.set(age, key.readUInt32BE(0));
+    bytes += record.readDoubleBE(8);
+    nextAge = Math.max(nextAge, age + 1);
+  }
+  for (const key of [...onDemandAges.getKeys()].map((key) => Buffer.from(key))) {
+    const number = readIntact(onDemandAges, key)?.readUInt32BE(0);
+    if (number !== undefined && ages.get(key.readDoubleBE(0)) === number) ages.delete(key.readDoubleBE(0));
+    else {
+      writes.delete(onDemandAges, key);
+      isWrong = true;
+    }
+  }
+  for (const [age, number] of ages) writes.put(onDemandAges, doubles(age), uint32Key(number));
+  const total = readIntact(meta, ON_DEMAND_KEY)?.readDoubleBE(0);
+  const isTotalRight = total === bytes || (bytes === 0 && !meta.doesExist(ON_DEMAND_KEY));
+  if (!isWrong && ages.size === 0 && isTotalRight) return false;
+  writes.put(meta, ON_DEMAND_KEY, doubles(bytes, nextAge));
+  return true;
 }
 
 /** Collects changes of the records of on-demand blocks. `finish` must be called after the last change. */

@@ -10,7 +10,6 @@ import {
   visitTerms,
   writeHex,
 } from '../../../traces/index.ts';
-import { DamagedIndexError } from './damagedIndexError.ts';
 import { SIDE_AND_TERM_BYTES, SIDES } from './keys.ts';
 import type { Segment, UnmergedBlocks } from './records.ts';
 
@@ -19,6 +18,8 @@ export interface StoredBlocks {
   segment(number: number): Segment;
   block(blockNumber: number): StoredBlock | undefined;
   chunk(blockNumber: number, traceIndex: number): Uint8Array;
+  /** Returns the error for a missing record of a segment. */
+  lost(what: string, segment: number): unknown;
 }
 
 interface LoadedBlock {
@@ -102,7 +103,8 @@ export class RecentSegments {
     for (let offset = 0; offset < BLOCKS_PER_SEGMENT; offset++) {
       if (isLoaded[offset] !== 0 || !unmerged.has(offset) || !segment.has(offset)) continue;
       const block = this.#stored.block(first + offset);
-      if (block === undefined) throw new DamagedIndexError(`block ${first + offset} is missing`);
+      if (block === undefined)
+        throw this.#stored.lost(`block ${first + offset} is missing`, unmerged.segment);
       const postingsBefore = postings.size;
       try {
         this.#load(block, postings);

@@ -4,6 +4,7 @@ import {
   AnswerTooLargeError,
   blockAt,
   type ChainIdentity,
+  type DamagedPart,
   type DecodeFrame,
   type FilterOptions,
   type FramesPage,
@@ -16,6 +17,7 @@ import {
   type HistoryQuery,
   type HistorySummary,
   type IndexChange,
+  type IndexRepair,
   JsonWriter,
   type MatchVisitor,
   type MaybePromise,
@@ -48,6 +50,8 @@ import { FilterRunner, type FilterRunnerOptions } from './filterRunner.ts';
 import { IndexState } from './indexState.ts';
 import { LmdbOnDemandPart } from './lmdbOnDemandPart.ts';
 import { encodeChain } from './records.ts';
+import { repairIndex } from './repair/repairIndex.ts';
+import { repairAtOpen } from './repair/repairSingles.ts';
 import { TraceArrayWriter } from './traceArrayWriter.ts';
 import { LISTS_PER_MERGE, mergeRecent } from './write/mergeRecent.ts';
 import { WriteBatch } from './write/writeBatch.ts';
@@ -74,6 +78,8 @@ export interface TraceStoreOptions extends FilterRunnerOptions {
   readonly cacheBytes?: number;
   readonly maxRecentPositions?: number;
   readonly listsPerMerge?: number;
+  /** Called with the part of the index in which a read has found damage. */
+  readonly onDamage?: (part: DamagedPart) => void;
 }
 
 /** Reader of an index that another process writes. */
@@ -87,7 +93,9 @@ export interface LmdbTraceReader extends TraceReader {
 
 /** Opens the trace index in the folder `path` for reading and writing. Creates it if there is none. */
 export function openTraceStore(path: string, options: TraceStoreOptions = {}): TraceStore {
-  return new LmdbTraceStore(TraceEnvironment.open(path), options);
+  const environment = TraceEnvironment.open(path);
+  const repaired = repairAtOpen(environment);
+  return new LmdbTraceStore(environment, options, { repaired });
 }
 
 /**
@@ -95,7 +103,9 @@ export function openTraceStore(path: string, options: TraceStoreOptions = {}): T
  * NoIndexError if the folder has no index.
  */
 export function openTraceReader(path: string, options: TraceStoreOptions = {}): LmdbTraceReader {
-  return new LmdbTraceStore(TraceEnvironment.open(path, { readOnly: true }), options, true);
+  const { onDamage } = options;
+  const environment = TraceEnvironment.open(path, { readOnly: true, onDamage });
+  return new LmdbTraceStore(environment, options, { isReader: true });
 }
 
 class LmdbTraceStore implements TraceStore {
@@ -118,7 +128,18 @@ class LmdbTraceStore implements TraceStore {
   readonly #maxRecentPositions: number;
   readonly #listsPerMerge: number;
 
-  constructor(environment: TraceEnvironment, options: TraceStoreOptions, isReader = false) {
+  /** Names of the single records that were repaired when the index was opened. */
+  #repairedAtOpen: readonly string[];
+
+  constructor(
+    environment: TraceEnvironment,
+    options: TraceStoreOptions,
+    {
+      isReader = false,
+      repaired = [],
+    }: { readonly isReader?: boolean; readonly repaired?: readonly string[] },
+  ) {
+    this.#repairedAtOpen = repaired;
     const { cacheBytes = DEFAULT_CACHE_BYTES } = options;
     this.#isReader = isReader;
     this.#maxRecentPositions = options.maxRecentPositions ?? MAX_RECENT_POSITIONS;
@@ -331,6 +352,26 @@ class LmdbTraceStore implements TraceStore {
     const number = (newest?.number ?? NO_DICTIONARY) + 1;
     await this.#environment.addDictionary(number, dictionary, segmentOf(first));
     return number;
+  }
+
+  noteDamage(parts: readonly DamagedPart[]): void {
+    for (const part of parts) this.#environment.noteDamage(part);
+  }
+
+  repair(): Promise<IndexRepair | undefined> {
+    return this.#changes.run(async () => {
+      const records = this.#repairedAtOpen;
+      this.#repairedAtOpen = [];
+      if (this.#environment.damage.size + records.length === 0) return undefined;
+      const repair = await repairIndex({
+        environment: this.#environment,
+        state: this.#state,
+        commit: (writes) => this.#commit(() => writes.execute()),
+        changing: (segment) => this.#upkeep?.changed([segment]),
+      });
+      this.#upkeep?.wake();
+      return { ...repair, records: [...records, ...repair.records] };
+    });
   }
 
   async close(): Promise<void> {

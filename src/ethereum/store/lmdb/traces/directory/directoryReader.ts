@@ -167,7 +167,10 @@ export class DirectoryReader {
     const known = this.#bits.get(name);
     if (known !== undefined) return known;
     const head = this.#state.read(database, runKey(run));
-    if (head === undefined) throw new DamagedIndexError(`run ${run} of level ${level} is missing`);
+    if (head === undefined)
+      throw this.#environment.noted(
+        new DamagedIndexError(`run ${run} of level ${level} is missing`, { kind: 'run', level, run }),
+      );
     const { bits } = decodeRunHead(head);
     this.#bits.set(name, bits);
     return bits;

@@ -18,7 +18,6 @@ import {
   TRACES_PER_CHUNK,
   type WorkBudget,
 } from '../../../../traces/index.ts';
-import { DamagedIndexError } from '../damagedIndexError.ts';
 import type { TraceEnvironment } from '../environment.ts';
 import type { IndexState } from '../indexState.ts';
 import { uint32Key } from '../keys.ts';
@@ -64,7 +63,7 @@ export class LmdbHistoryReader implements HistoryReader {
     if (record === undefined) {
       // The directory upkeep can request a block that was replaced in the meantime.
       if ((this.#state.block(blockNumber)?.traceCount ?? 0) === 0) return [];
-      throw new DamagedIndexError(`the attributes of block ${blockNumber} are missing`);
+      throw this.#state.lost(`the attributes of block ${blockNumber} are missing`, segmentOf(blockNumber));
     }
     if (record.length > this.#attributes.byteLength) this.#attributes = new Uint8Array(2 * record.length);
     this.#attributes.set(record);
