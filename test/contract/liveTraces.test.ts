@@ -36,6 +36,7 @@ const SILENT: IndexerObserver = {
     unavailable: () => undefined,
     available: () => undefined,
     gapClosed: () => undefined,
+    repaired: () => undefined,
   },
 };
 const CHAIN: ChainIdentity = { chainId: 31337, genesisHash: `0x${'11'.repeat(32)}` as Hash }; // 32 bytes

@@ -88,7 +88,13 @@ describe.skipIf(!hasClickHouse)(
       );
       const observer = {
         ...{ indexed: NOTHING, reorganised: NOTHING, failed: NOTHING, recovered: NOTHING, filled: NOTHING },
-        ...{ evicted: NOTHING, unavailable: NOTHING, available: NOTHING, gapClosed: NOTHING },
+        ...{
+          evicted: NOTHING,
+          unavailable: NOTHING,
+          available: NOTHING,
+          gapClosed: NOTHING,
+          repaired: NOTHING,
+        },
       };
       const indexer = new Indexer(
         {

@@ -91,6 +91,7 @@ describe('the index of a reverted chain', () => {
       unavailable: nothing,
       available: nothing,
       gapClosed: nothing,
+      repaired: nothing,
     };
     const options = { pollIntervalMs: 10, ...(finality && { finality }) };
     indexer = new Indexer(options, { store, source: node, observer });

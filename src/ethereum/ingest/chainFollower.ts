@@ -53,6 +53,8 @@ export class ChainFollower {
   /** Block number of the index's head; -1 if the index is empty; undefined before the first pass has read it. */
   #indexHead: number | undefined;
   #finality: Finality = 'node';
+  /** Numbers of damaged blocks that were removed from the index, and that the next pass fetches if they are not final. */
+  #removed: readonly number[] = [];
 
   constructor(options: ChainFollowerOptions, dependencies: ChainFollowerDependencies) {
     this.#options = options;
@@ -82,6 +84,11 @@ export class ChainFollower {
     return this.lastHeads;
   }
 
+  /** To be called after damaged blocks were removed from the index. The next pass fetches those that are not final. */
+  removed(numbers: readonly number[]): void {
+    this.#removed = [...this.#removed, ...numbers];
+  }
+
   /** Runs one pass: removes replaced blocks, then adds new blocks. Resolves with true if more new blocks remain. */
   async catchUp(): Promise<boolean> {
     const { store, source, observer, signal, isFailing } = this.#dependencies;
@@ -93,7 +100,7 @@ export class ChainFollower {
     this.#indexHead = indexHead ?? -1;
     this.#heads = heads;
 
-    let undoFrom = await this.#findFork(heads);
+    let undoFrom = await this.#undoFrom(heads);
     const first = await this.#firstToAdd(heads, indexHead, undoFrom);
     if (undoFrom !== undefined) await this.#reorganised(undoFrom, indexHead ?? undoFrom);
 
@@ -108,6 +115,7 @@ export class ChainFollower {
     }
     await written;
     if (undoFrom !== undefined) await this.#apply({ undoFrom, blocks: [] });
+    this.#removed = [];
     await this.#finalize(heads);
     return last < heads.latest.number;
   }
@@ -150,6 +158,15 @@ export class ChainFollower {
     const chain = await source.chain();
     await store.bindChain(chain);
     this.#finality = this.#options.finality ?? defaultFinality(chain.chainId);
+  }
+
+  /** Returns the number of the first block that was replaced, or that is not final and was removed due to damage. */
+  async #undoFrom(heads: NodeHeads): Promise<number | undefined> {
+    const fork = await this.#findFork(heads);
+    if (this.#removed.length === 0) return fork;
+    const final = await this.finalNumber();
+    const lowest = Math.min(...this.#removed.filter((number) => number > final), fork ?? Infinity);
+    return Number.isFinite(lowest) ? lowest : undefined;
   }
 
   /** Returns the number of the first replaced block. Throws WrongChainError if the nodes are on another chain now. */

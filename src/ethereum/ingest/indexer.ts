@@ -65,6 +65,7 @@ export class Indexer {
   readonly #gap: GapFiller | undefined;
   readonly #past: OnDemandBlocks | undefined;
   readonly #unavailable: UnavailableBlocks;
+  readonly #repair: () => Promise<void>;
   readonly #noSpace: () => string | undefined;
   #running: Promise<unknown> = Promise.resolve();
 
@@ -102,6 +103,13 @@ export class Indexer {
       },
     });
     const follower = this.#follower;
+    this.#repair = async () => {
+      const repair = await local.repair?.();
+      if (repair === undefined) return;
+      observer.repaired(repair);
+      follower.removed(repair.removed);
+      await this.#unavailable.refresh();
+    };
     this.#loop = new PollLoop(pollIntervalMs, {
       signal,
       pass: () => this.#catchUp(),
@@ -222,8 +230,9 @@ export class Indexer {
   }
 
   #catchUp(): Promise<boolean> {
-    return this.#writes.run(() => {
+    return this.#writes.run(async () => {
       this.#checkSpace();
+      await this.#repair();
       return this.#follower.catchUp();
     });
   }

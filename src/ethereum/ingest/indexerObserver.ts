@@ -1,4 +1,4 @@
-import type { IndexedBlock, UnavailableBlock } from '../traces/index.ts';
+import type { IndexedBlock, IndexRepair, UnavailableBlock } from '../traces/index.ts';
 
 /** Receives the events of ingest, for logs and metrics. */
 export interface IndexerObserver {
@@ -14,6 +14,8 @@ export interface IndexerObserver {
   unavailable(block: UnavailableBlock): void;
   /** The traces of a block that was unavailable before were written. */
   available(block: UnavailableBlock): void;
+  /** Damaged parts of the index were repaired, or could not be repaired. */
+  repaired(repair: IndexRepair): void;
   /** The index now has all blocks from `fromBlock` to its head. */
   gapClosed(fromBlock: number): void;
 }

@@ -42,7 +42,11 @@ export class BlockUnavailableError extends Error {
     super(
       failure === undefined
         ? `block ${blockNumber} is not in the index, and no node returns it now`
-        : `block ${blockNumber} is unavailable: no node can trace it (${failure})`,
+        : `block ${blockNumber} is unavailable: ${
+            failure === 'damaged'
+              ? 'it is damaged in the index, and no node has returned it yet'
+              : `no node can trace it (${failure})`
+          }`,
       options,
     );
     this.blockNumber = blockNumber;

@@ -8,6 +8,8 @@ import { type RetryBlockDependencies, retryBlock } from './retryBlock.ts';
 /** Pause before the first retry of a block. It doubles with each retry of the block, up to `LAST_RETRY_MS`. */
 const FIRST_RETRY_MS = 60_000;
 const LAST_RETRY_MS = 3_600_000;
+/** Pause before the first retry of a damaged block. Nodes can usually trace it, if they are healthy. */
+const FIRST_DAMAGED_RETRY_MS = 100;
 /** Interval at which unavailable blocks are read from the store. */
 const READ_AGAIN_MS = 10_000;
 /** Maximum number of unavailable blocks in memory, lowest first. When some become available, others follow. */
@@ -48,6 +50,11 @@ export class UnavailableBlocks {
       ({ number }) => number >= undoFrom || blocks.some(({ block }) => block.number === number),
     );
     if (!isTouched && blocks.every(({ block }) => block.unavailable === undefined)) return;
+    await this.refresh();
+  }
+
+  /** Reads the unavailable blocks from the store now, or soon if that fails. */
+  async refresh(): Promise<void> {
     await this.#read().catch(() => {
       this.#readAgainMs = 0;
     });
@@ -71,9 +78,11 @@ export class UnavailableBlocks {
     this.#known = await store.unavailable(0, Number.MAX_SAFE_INTEGER, MAX_KNOWN);
     const hashes = new Set(this.#known.map(({ hash }) => hash));
     for (const hash of this.#retries.keys()) if (!hashes.has(hash)) this.#retries.delete(hash);
-    for (const hash of hashes)
-      if (!this.#retries.has(hash))
-        this.#retries.set(hash, { dueMs: nowMs() + FIRST_RETRY_MS, pauseMs: FIRST_RETRY_MS });
+    for (const { hash, unavailable } of this.#known)
+      if (!this.#retries.has(hash)) {
+        const pauseMs = unavailable === 'damaged' ? FIRST_DAMAGED_RETRY_MS : FIRST_RETRY_MS;
+        this.#retries.set(hash, { dueMs: nowMs() + pauseMs, pauseMs });
+      }
   }
 
   /** Retries the block that has been due for the longest time. */

@@ -40,7 +40,7 @@ import {
   type TraceProvider,
 } from '../../ethereum/nodes/index.ts';
 import type { CombinedTraceStore, SharedTraces } from '../../ethereum/store/shared/index.ts';
-import type { TraceStore, UnavailableBlock } from '../../ethereum/traces/index.ts';
+import type { DamagedPart, TraceStore, UnavailableBlock } from '../../ethereum/traces/index.ts';
 import type { Tracer } from '../../platform/spans/index.ts';
 import type { IngestMetrics } from '../health/ingestMetrics.ts';
 import { IngestReport } from '../health/ingestReport.ts';
@@ -107,6 +107,8 @@ export interface EthereumNetwork {
   state(): NetworkState;
   /** Handles a worker's report: a node is unhealthy or, if `why` is undefined, its chain must be verified again. */
   reportNodeFault(node: number, why: NodeRemoval | undefined): void;
+  /** Handles a worker's report of damage in the index of the data folder. */
+  noteDamage(part: DamagedPart): void;
   ensure: IndexFiller['ensure'];
   charge: IndexFiller['charge'];
   /** Returns why the index is not ready, as text; undefined if it is ready. */
@@ -195,6 +197,7 @@ export async function startEthereumNetwork(
         pool.removeFromRotation(node, why);
       }
     },
+    noteDamage: (part) => (combined?.local ?? store).noteDamage?.([part]),
     ensure: (fromBlock, toBlock, client) => filler.ensure(fromBlock, toBlock, client),
     charge: (blocks, client) => filler.charge(blocks, client),
     methods: methodsOf(table, services),

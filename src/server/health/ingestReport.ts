@@ -90,6 +90,18 @@ export class IngestReport implements IndexerObserver {
     this.#logger.info({ block: number, hash }, 'indexed a block that was unavailable');
   }
 
+  repaired({ unavailable, removed, records, failures }: Parameters<IndexerObserver['repaired']>[0]): void {
+    const blocks = (numbers: readonly number[]) =>
+      numbers.length > 0 && { count: numbers.length, first: numbers[0], last: numbers.at(-1) };
+    if (failures.length > 0)
+      this.#logger.error({ reasons: failures }, 'damage in the index cannot be repaired');
+    else
+      this.#logger.warn(
+        { unavailable: blocks(unavailable), removed: blocks(removed), records },
+        'index repaired',
+      );
+  }
+
   gapClosed(fromBlock: number): void {
     this.#logger.info({ fromBlock }, 'all blocks from index.from are indexed');
   }

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/index.ts';
 import { openTraceReader } from '../../ethereum/store/lmdb/traces/index.ts';
-import type { TraceReader } from '../../ethereum/traces/index.ts';
+import type { DamagedPart, TraceReader } from '../../ethereum/traces/index.ts';
 import { indexFolder } from './indexFolder.ts';
 import { openSharedUrl } from './openIndex.ts';
 
@@ -15,8 +15,9 @@ export interface FollowedIndex {
 export async function followIndex(
   name: string,
   { dataDir, index, traceStore }: Pick<Config, 'dataDir' | 'index' | 'traceStore'>,
+  onDamage: (part: DamagedPart) => void,
 ): Promise<FollowedIndex> {
-  const local = openTraceReader(indexFolder(dataDir, name), index);
+  const local = openTraceReader(indexFolder(dataDir, name), { ...index, onDamage });
   if (traceStore === undefined)
     return { reader: local, refresh: () => local.refresh(), close: () => local.close() };
   const traces = await openSharedUrl(traceStore);

@@ -8,7 +8,7 @@ import type {
 } from '../../ethereum/gateway/index.ts';
 import type { HeadChange } from '../../ethereum/ingest/index.ts';
 import type { NodeLease, NodeRemoval, WantedNodeLease } from '../../ethereum/nodes/index.ts';
-import type { MaybePromise } from '../../ethereum/traces/index.ts';
+import type { DamagedPart, MaybePromise } from '../../ethereum/traces/index.ts';
 import type { BudgetClient } from '../../platform/budgets/index.ts';
 import type { MetricJson } from '../../platform/metrics/index.ts';
 import type { GatewayAccess } from '../console/consoleGateway.ts';
@@ -55,6 +55,8 @@ export type PrimaryCalls = {
   newest(nothing: undefined): void;
   /** Reports that a node is unhealthy or, if `why` is undefined, that its chain must be verified again. */
   found(node: OfNode & { readonly why: NodeRemoval | undefined }): void;
+  /** Reports damage that a worker has read in the index of the data folder. */
+  damaged(found: { readonly network: string; readonly part: DamagedPart }): void;
   /** Indexes a range of blocks for a client, like `IndexFiller.ensure`. */
   ensure(range: {
     readonly network: string;

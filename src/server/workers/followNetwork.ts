@@ -43,7 +43,7 @@ export async function followNetwork(
 ) {
   const { table, answers, metrics, logger } = parts;
   const { name, config } = options;
-  const index = await followIndex(name, config);
+  const index = await followIndex(name, config, (part) => primary.tell('damaged', { network: name, part }));
   const indexOf = (node: UpstreamNode): number => pool.nodes.indexOf(node);
   const network = await startNetwork(
     { ...networkOptions(options), chain: undefined },

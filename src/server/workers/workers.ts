@@ -36,6 +36,7 @@ export class Workers implements Replicas {
     newest: () => undefined,
     poll: ({ network, node }) => this.#networkOf(network).pool.refresh(this.#nodeOf(network, node)),
     found: ({ network, node, why }) => this.#networkOf(network).reportNodeFault(node, why),
+    damaged: ({ network, part }) => this.#networkOf(network).noteDamage(part),
     ensure: ({ network, fromBlock, toBlock, client }) =>
       this.#networkOf(network).ensure(fromBlock, toBlock, client),
     charge: ({ network, blocks, client }) => this.#networkOf(network).charge(blocks, client),
