@@ -1,13 +1,13 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { open } from 'lmdb';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openTraceStore } from '../../src/ethereum/store/lmdb/traces/index.ts';
 import { call } from '../gateway/support/send.ts';
 import { floodgate as run } from '../rules/support/command.ts';
 import { type Anvil, connect, createTraffic, startAnvil } from '../support/anvil.ts';
 import { type FloodgateProcess, startFloodgateProcess } from '../support/startFloodgate.ts';
+import { until } from '../support/until.ts';
+import { flipBit, mergePostings } from './support/damage.ts';
 import { readChain } from './support/nodeChain.ts';
 
 const LAST = 12;
@@ -31,13 +31,6 @@ afterAll(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-/** Merges the postings of all blocks to disk. Otherwise the server reads all chunks when it starts. */
-async function mergePostings(): Promise<void> {
-  const store = openTraceStore(join(dataDir, 'traces'), { maxRecentPositions: 1 });
-  await store.apply({ blocks: [] });
-  await store.close();
-}
-
 /** Changes one bit of the first chunk of the block with the most traces. Returns the number of the block. */
 async function damageChunk(traces: readonly { readonly blockNumber: number }[]): Promise<number> {
   const counts = Array.from(
@@ -46,22 +39,16 @@ async function damageChunk(traces: readonly { readonly blockNumber: number }[]):
   );
   const number = counts.indexOf(Math.max(...counts));
   const key = Buffer.from([0, 0, 0, number, 0, 0, 0, 0]);
-  const options = { keyEncoding: 'binary', encoding: 'binary' } as const;
-  const store = open<Buffer, Buffer>({ path: join(dataDir, 'traces'), maxDbs: 20, ...options });
-  const chunks = store.openDB<Buffer, Buffer>({ name: 'chunks-0', ...options });
-  const record = Buffer.from(chunks.get(key) ?? '');
-  record[record.length >> 1] = record.readUInt8(record.length >> 1) ^ 4;
-  await chunks.put(key, record);
-  await store.close();
+  await flipBit(join(dataDir, 'traces'), { database: 'chunks-0', key });
   return number;
 }
 
-it('a server serves a restored index at once, and a damaged block is an error that verify reports', async () => {
+it('a damaged block of a restored index is an error, until the server has fetched it again', async () => {
   const { traces } = await readChain(anvil.url);
   const range = ['--from', '0', '--to', String(LAST)];
   const indexed = await run(['index', ...range, '--upstream', anvil.url, '--data-dir', dataDir]);
   expect(indexed.status, indexed.stderr).toBe(0);
-  await mergePostings();
+  await mergePostings(join(dataDir, 'traces'));
   const damaged = await damageChunk(traces);
   expect(await run(['backup', backup, '--data-dir', dataDir])).toMatchObject({ status: 0 });
   const copied = await run(['restore', backup, '--data-dir', restored]);
@@ -72,24 +59,41 @@ A server can use it now. To check every block, also while the server runs: flood
 `,
   });
 
-  const start = () =>
-    startFloodgateProcess({ upstream: anvil.url, dataDir: restored, args: ['--index-from', '0'] });
-  floodgate = await start();
-  for (const isLastStart of [false, true]) {
-    const url = `${floodgate.url}/v1/mainnet`;
-    for (let number = 0; number <= LAST; number++) {
+  floodgate = await startFloodgateProcess({
+    upstream: anvil.url,
+    dataDir: restored,
+    args: ['--index-from', '0'],
+  });
+  const url = `${floodgate.url}/v1/mainnet`;
+  const reasons: unknown[] = [];
+  for (let number = 0; number <= LAST; number++) {
+    const expected = traces.filter(({ blockNumber }) => blockNumber === number);
+    await until(`the traces of block ${number}`, async () => {
       const { result, error } = (await call(url, 'trace_block', `0x${number.toString(16)}`)).json;
-      if (number === damaged) expect(error).toMatchObject({ code: -32001, data: { reason: 'unproven' } });
-      else expect(result).toEqual(traces.filter(({ blockNumber }) => blockNumber === number));
-    }
-    const verified = await run(['verify', '--data-dir', restored]);
-    expect(verified.status).toBe(1);
-    expect(verified.stdout).toContain(
-      `traces: damaged: the index is damaged: record ${damaged} of chunks-0 does not match its checksum\n`,
-    );
-    expect(existsSync(join(restored, 'traces', 'verified'))).toBe(false);
-    if (isLastStart) break;
-    await floodgate.kill();
-    floodgate = await start();
+      if (error === undefined) expect(result).toEqual(expected);
+      else {
+        expect([number, error.code]).toEqual([damaged, -32001]);
+        reasons.push(error.data.reason);
+      }
+      return error === undefined;
+    });
   }
+  expect(reasons[0]).toBe('unproven');
+  expect(reasons.filter((reason) => reason !== 'unproven' && reason !== 'damaged')).toEqual([]);
+  expect(await run(['verify', '--data-dir', restored])).toMatchObject({ status: 0 });
+});
+
+it('verify names the command that repairs a damaged index', async () => {
+  const verified = await run(['verify', '--data-dir', dataDir]);
+  expect(verified.status).toBe(1);
+  expect(verified.stdout).toMatch(
+    /^traces: damaged: the index is damaged: record \d+ of chunks-0 does not match its checksum; repair: /m,
+  );
+  expect(existsSync(join(dataDir, 'traces', 'verified'))).toBe(false);
+  const command = /repair: floodgate (index --again 0-1023 --upstream) URL/.exec(verified.stdout)?.[1] ?? '';
+  const repaired = await run([...command.split(' '), anvil.url, '--data-dir', dataDir]);
+  expect(repaired.stderr).toMatch(/^block \d+ is damaged$/m);
+  expect(repaired.status, repaired.stderr).toBe(0);
+  const again = await run(['verify', '--data-dir', dataDir]);
+  expect(again.status, again.stdout).toBe(0);
 });

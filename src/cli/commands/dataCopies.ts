@@ -101,7 +101,8 @@ export function registerVerify(program: Command): void {
     }
     if ([...problems.values()].some((found) => found.length > 0))
       throw new OperatorError(
-        `${dataDir} is damaged. Restore a backup, or remove the stores that can be rebuilt: traces, gateway (except API keys), dns`,
+        `${dataDir} is damaged. Repair an index with floodgate index --again RANGE --upstream URL; otherwise restore a backup, ` +
+          'or remove the stores that can be rebuilt: traces, gateway (except API keys), dns',
       );
   });
 }

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Config, ConfigError, networksOf, nodesOf } from '../../config/index.ts';
+import type { FillIndexOptions } from '../../server/index.ts';
 import { addOwnConfigFlags, readConfig } from '../configFlags.ts';
 import { EXIT_CODES } from '../exitCodes.ts';
 import { networkFlag } from '../networkFlag.ts';
@@ -45,7 +46,7 @@ export function registerIndex(program: Command): void {
     .addOption(
       new Option(
         '--again <range>',
-        'with --to-store: fetch these blocks, such as 17000000-17000063, from --upstream, and replace them in the shared index',
+        'check these blocks, such as 17000000-17000063, and fetch damaged and missing ones from --upstream; with --to-store: replace all of them in the shared index',
       )
         .argParser(readBlockRange)
         .conflicts(['from', 'to', 'rewind', 'retryUnavailable']),
@@ -82,19 +83,22 @@ export function registerIndex(program: Command): void {
       throw new ConfigError(
         'the blocks are missing: use --from BLOCK, --from-data-dir FOLDER or --retry-unavailable to index, or --rewind BLOCK to remove',
       );
-    if (flags.again !== undefined && !toStore) throw new ConfigError('--again requires --to-store');
     const stop = stopAtSignal();
-    const { fillIndex, fillSharedIndex, rewriteSharedBlocks } = await import('../../server/index.ts');
+    const { fillIndex, fillSharedIndex, indexAgain, rewriteSharedBlocks } = await import(
+      '../../server/index.ts'
+    );
     const progress = new ProgressBar(process.stderr);
     const { dataDir, traceStore, index: traceLimits } = config;
     const fill = { dataDir, network, fromBlock: from, toBlock: to, traceLimits, signal: stop, progress };
     const shared = { ...fill, traceStore, upstream: upstreamOf(config, network, upstream) };
-    const filled =
-      flags.again !== undefined
-        ? rewriteSharedBlocks({ ...shared, toBlock: flags.again.toBlock })
-        : toStore
-          ? fillSharedIndex(shared)
-          : fillIndex({ ...fill, upstream: nodesOf(config, network, upstream ?? []) });
+    const local = (): FillIndexOptions => ({ ...fill, upstream: nodesOf(config, network, upstream ?? []) });
+    const filled = toStore
+      ? flags.again === undefined
+        ? fillSharedIndex(shared)
+        : rewriteSharedBlocks({ ...shared, toBlock: flags.again.toBlock })
+      : flags.again === undefined
+        ? fillIndex(local())
+        : indexAgain({ ...local(), toBlock: flags.again.toBlock });
     await printFilled(filled, progress);
   });
 }

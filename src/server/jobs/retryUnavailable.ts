@@ -52,10 +52,11 @@ export async function retryUnavailable(options: RetryUnavailableOptions): Promis
   }
 }
 
-async function retryAll(
+/** Requests each unavailable block of an index from the nodes again. Rejects with IndexingError or store errors. */
+export async function retryAll(
   store: Pick<TraceStore, 'bindChain' | 'block' | 'unavailable' | 'apply'>,
   source: TraceProvider,
-  { signal, trouble }: RetryUnavailableOptions,
+  { signal, trouble }: Pick<RetryUnavailableOptions, 'signal' | 'trouble'>,
 ): Promise<RetriedBlocks> {
   const list = () => store.unavailable(0, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
   try {

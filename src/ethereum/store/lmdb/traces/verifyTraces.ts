@@ -31,7 +31,7 @@ export const WHOLE: VerifiedShare = { index: 0, processes: 1, done: new Set() };
 /**
  * Verifies an index, and returns one message for each problem. Each block must be the child of the block before it
  * and, unless it is unavailable, have all traces. Posting lists must match the traces exactly. All reads see the same
- * snapshot. Calls `progress` with each segment without problems, from the highest to the lowest.
+ * snapshot. The last messages are the commands that repair the damaged segments. Calls `progress` with each segment without problems, from the highest to the lowest.
  */
 export async function verifyTraces(
   path: string,
@@ -43,17 +43,23 @@ export async function verifyTraces(
     const verifier = new Verifier(environment);
     const segments = segmentsOf(share, verifier.lastSegment);
     await readAllRecords(path, keyRanges(share, segments));
+    const damaged: number[] = [];
     for (const segment of segments) {
+      const before = verifier.problems.length;
       verifier.verifySegment(segment);
+      if (verifier.problems.length > before) damaged.push(segment);
       if (verifier.isFull) break;
       if (verifier.problems.length === 0) progress(segment, firstBlockOf(segment));
     }
     if (share.index === 0) verifier.verifyOnDemand();
-    return verifier.problems;
+    return [...verifier.problems, ...damaged.map(repairCommand)];
   } finally {
     await environment.close();
   }
 }
+
+const repairCommand = (segment: number): string =>
+  `repair: floodgate index --again ${firstBlockOf(segment)}-${firstBlockOf(segment + 1) - 1} --upstream URL`;
 
 /** Returns the segments of a share, descending. */
 function segmentsOf({ index, processes, done }: VerifiedShare, last: number): number[] {
