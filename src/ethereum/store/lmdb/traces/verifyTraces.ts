@@ -31,7 +31,8 @@ export const WHOLE: VerifiedShare = { index: 0, processes: 1, done: new Set() };
 /**
  * Verifies an index, and returns one message for each problem. Each block must be the child of the block before it
  * and, unless it is unavailable, have all traces. Posting lists must match the traces exactly. All reads see the same
- * snapshot. The last messages are the commands that repair the damaged segments. Calls `progress` with each segment without problems, from the highest to the lowest.
+ * snapshot. The last messages are the commands that repair the damaged segments. Calls `progress` with each segment
+ * without problems, from the highest to the lowest.
  */
 export async function verifyTraces(
   path: string,
