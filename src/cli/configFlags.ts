@@ -12,8 +12,8 @@ import {
   optionsOf,
 } from '../config/index.ts';
 import { addConfigHelp, USUAL } from './configHelp.ts';
-import { strictText } from './readTextFile.ts';
-import { readSecretFile } from './secretFile.ts';
+import { strictText } from './files/readTextFile.ts';
+import { readSecretFile } from './files/secretFile.ts';
 
 const DEFAULT_FILE = 'floodgate.yaml';
 

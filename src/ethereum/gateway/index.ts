@@ -47,7 +47,7 @@ export { liveLog, wantedLogs } from './push/live/liveLogs.ts';
 export { Subscribers } from './push/live/subscribers.ts';
 export { TraceFeed } from './push/live/traceFeed.ts';
 export { SUBSCRIBE } from './push/webSocket/subscriptions.ts';
-export type { AcceptedTransaction } from './relay/acceptedTransactions.ts';
+export type { AcceptedTransaction } from './relay/sending/acceptedTransactions.ts';
 export { startNetwork } from './relay/startNetwork.ts';
 export { blockByTimeMethod } from './traceIndex/explorer/blockByTime.ts';
 export {

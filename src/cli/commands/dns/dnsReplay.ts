@@ -5,9 +5,9 @@ import { datagramsOf, PcapError, type ReplayResult, replay } from '../../../dns/
 import { ZoneFile } from '../../../dns/zones/index.ts';
 import { profileSensitivities, type Rule, sensitivities, type ZonePolicy } from '../../../rules/index.ts';
 import { readRuleFile } from '../../../rules/plan/index.ts';
+import { readTextFile } from '../../files/readTextFile.ts';
 import { OperatorError } from '../../operatorError.ts';
 import { print } from '../../output/print.ts';
-import { readTextFile } from '../../readTextFile.ts';
 
 interface ReplayOptions {
   readonly profileSensitivity: Rule['profile_sensitivity'];

@@ -18,9 +18,9 @@ import {
   type Step,
 } from '../../../rules/plan/index.ts';
 import { EXIT_CODES } from '../../exitCodes.ts';
+import { readTextFile } from '../../files/readTextFile.ts';
 import { OperatorError } from '../../operatorError.ts';
 import { print } from '../../output/print.ts';
-import { readTextFile } from '../../readTextFile.ts';
 import { addConnectionFlags, connect } from './rulesConnection.ts';
 import { printable } from './rulesTable.ts';
 

@@ -16,8 +16,8 @@ import type { Network } from './network.ts';
 import { NoResponseError } from './noResponseError.ts';
 import { relayExtra } from './relayExtra.ts';
 import { resultBytes } from './resultBytes.ts';
-import { sendOnce, type TransactionSenders } from './sendOnce.ts';
-import { senderOf } from './sentTransaction.ts';
+import { sendOnce, type TransactionSenders } from './sending/sendOnce.ts';
+import { senderOf } from './sending/sentTransaction.ts';
 import { type RelayedRequest, UpstreamSender } from './upstreamSender.ts';
 
 const LOOK_UP = RELAYED_ROWS.find(({ name }) => name === 'eth_getTransactionByHash') as RelayedRow; // it is a row

@@ -1,10 +1,10 @@
 import type { NodePool } from '../../nodes/index.ts';
 import type { AnswerCache } from '../cache/answerCache.ts';
 import type { GatewayMetrics } from '../metrics.ts';
-import type { AcceptedTransaction, AcceptedTransactions } from './acceptedTransactions.ts';
 import type { Confirmations } from './checks/confirmations.ts';
 import type { FailedRequests } from './checks/failedRequests.ts';
 import type { SecondOpinions } from './checks/secondOpinions.ts';
+import type { AcceptedTransaction, AcceptedTransactions } from './sending/acceptedTransactions.ts';
 
 export interface Network {
   readonly name: string;

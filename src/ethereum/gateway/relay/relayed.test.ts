@@ -3,10 +3,10 @@ import type { NodePool } from '../../nodes/index.ts';
 import { AnswerCache } from '../cache/answerCache.ts';
 import { DEFAULT_LIMITS } from '../callLimits.ts';
 import { relayedHandler } from '../push/live/liveBlocks.ts';
-import { AcceptedTransactions } from './acceptedTransactions.ts';
 import { FailedRequests } from './checks/failedRequests.ts';
 import { SecondOpinions } from './checks/secondOpinions.ts';
 import type { Network } from './network.ts';
+import { AcceptedTransactions } from './sending/acceptedTransactions.ts';
 
 const CONTEXT = {
   mayStream: false,

@@ -16,11 +16,11 @@ import type { ChainIdentity } from '../../traces/index.ts';
 import { AnswerCache } from '../cache/answerCache.ts';
 import type { AnswerStore } from '../cache/answerStore.ts';
 import type { GatewayMetrics } from '../metrics.ts';
-import { type AcceptedTransaction, AcceptedTransactions } from './acceptedTransactions.ts';
 import { Confirmations } from './checks/confirmations.ts';
 import { FailedRequests } from './checks/failedRequests.ts';
 import { SecondOpinions } from './checks/secondOpinions.ts';
 import type { Network } from './network.ts';
+import { type AcceptedTransaction, AcceptedTransactions } from './sending/acceptedTransactions.ts';
 
 export interface NetworkOptions {
   /** Name of the network, as in the URL path. */

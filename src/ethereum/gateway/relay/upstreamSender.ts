@@ -18,7 +18,6 @@ import {
 } from '../../nodes/index.ts';
 import { isTag } from '../methods/paramTypes.ts';
 import type { RelayedRow } from '../methods/row.ts';
-import type { AcceptedTransactions } from './acceptedTransactions.ts';
 import type { CachePolicy } from './cachePolicy.ts';
 import { chainStateOf } from './chainStateOf.ts';
 import { classifyResponse } from './classifyResponse.ts';
@@ -27,6 +26,7 @@ import { NoResponseError } from './noResponseError.ts';
 import { pinBlock } from './pinBlock.ts';
 import { relayErrorOf } from './relayErrorOf.ts';
 import { resultStream } from './resultStream.ts';
+import type { AcceptedTransactions } from './sending/acceptedTransactions.ts';
 
 /** Maximum time in milliseconds to wait for a second node's response after the first node returned null. */
 const MAX_SECOND_OPINION_MS = 2_000;

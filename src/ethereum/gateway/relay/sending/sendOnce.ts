@@ -1,10 +1,10 @@
-import { type Result, RpcError } from '../../jsonrpc/index.ts';
-import { neverSent, type UpstreamNode, type UpstreamResponse } from '../../nodes/index.ts';
-import type { CallContext } from '../method.ts';
-import { NoResponseError } from './noResponseError.ts';
-import { resultBytes } from './resultBytes.ts';
+import { type Result, RpcError } from '../../../jsonrpc/index.ts';
+import { neverSent, type UpstreamNode, type UpstreamResponse } from '../../../nodes/index.ts';
+import type { CallContext } from '../../method.ts';
+import { NoResponseError } from '../noResponseError.ts';
+import { resultBytes } from '../resultBytes.ts';
+import type { UpstreamSender } from '../upstreamSender.ts';
 import { isAlreadyKnown, isNonceUsed, sentTransactionHash } from './sentTransaction.ts';
-import type { UpstreamSender } from './upstreamSender.ts';
 
 export interface TransactionSenders {
   readonly send: UpstreamSender;

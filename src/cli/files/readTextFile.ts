@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { OperatorError } from './operatorError.ts';
+import { OperatorError } from '../operatorError.ts';
 
 /** Returns the text of a UTF-8 file; `-` is standard input. Throws OperatorError, which starts with `option` if given. */
 export function readTextFile(file: string, option?: string): string {

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { ConfigError } from '../config/index.ts';
+import { ConfigError } from '../../config/index.ts';
 
 /** Maximum size of a file in bytes, because the name may be that of an endless device. A thousand keys fit easily. */
 const MAX_BYTES = 256 * 1024;
