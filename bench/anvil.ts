@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { buildTransferChain, connect, startAnvil } from '../test/support/anvil.ts';
 import { freePort } from '../test/support/freePort.ts';
 import { Random } from '../test/support/random.ts';
-import { startFloodgate, startScript } from './child.ts';
-import type { LoadResult } from './load.ts';
-import { inTurns, row } from './turns.ts';
+import { startFloodgate, startScript } from './support/child.ts';
+import type { LoadResult } from './support/load.ts';
+import { inTurns, row } from './support/turns.ts';
 
 const BLOCKS = 300;
 const TRANSACTIONS_PER_BLOCK = 100;

@@ -8,11 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from '../test/support/freePort.ts';
-import { BUNDLE, buildBundle, runFloodgate, startFloodgate, startScript } from './child.ts';
-import { load } from './load.ts';
-import { makeChain } from './madeChain.ts';
-import { addressAt } from './mainnetLike.ts';
-import { progress, row } from './turns.ts';
+import { BUNDLE, buildBundle, runFloodgate, startFloodgate, startScript } from './support/child.ts';
+import { load } from './support/load.ts';
+import { makeChain } from './support/madeChain.ts';
+import { addressAt } from './support/mainnetLike.ts';
+import { progress, row } from './support/turns.ts';
 
 const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 400);
 const TRACES_PER_BLOCK = 1_000;

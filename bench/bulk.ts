@@ -11,9 +11,9 @@ import { join } from 'node:path';
 import { openTraceStore } from '../src/ethereum/store/lmdb/traces/index.ts';
 import { parseHeader, parseTraceBlock } from '../src/ethereum/traces/convert/index.ts';
 import { type IndexedBlock, indexBlock } from '../src/ethereum/traces/index.ts';
-import { BUNDLE, buildBundle, childrenMs } from './child.ts';
-import { MainnetLike } from './mainnetLike.ts';
-import { progress, row } from './turns.ts';
+import { BUNDLE, buildBundle, childrenMs } from './support/child.ts';
+import { MainnetLike } from './support/mainnetLike.ts';
+import { progress, row } from './support/turns.ts';
 
 /** Several segments. A small index would measure only the start of the processes and the compilation of code. */
 const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 4 * 1024);

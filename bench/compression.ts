@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startReplicatedChain } from '../test/gateway/support/replicatedChain.ts';
 import { freePort } from '../test/support/freePort.ts';
-import { processorMs, type ServerProcess, startFloodgate } from './child.ts';
-import { type LoadResult, load } from './load.ts';
+import { processorMs, type ServerProcess, startFloodgate } from './support/child.ts';
+import { type LoadResult, load } from './support/load.ts';
 
 const BLOCKS = 100;
 const TURNS = 5;

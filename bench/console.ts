@@ -14,7 +14,7 @@ import { CHROMIUM, inPage, launchBrowser, openTab } from '../test/console/suppor
 import { type DevServer, startDevServer } from '../test/console/support/devServer.ts';
 import { Flood } from '../test/console/support/flood.ts';
 import { freePort } from '../test/support/freePort.ts';
-import { BUNDLE, buildBundle } from './child.ts';
+import { BUNDLE, buildBundle } from './support/child.ts';
 
 const RULES = 500;
 const KEYS = 40;

@@ -10,11 +10,11 @@ import { RELAYED_ROWS } from '../src/ethereum/gateway/index.ts';
 import { startReplicatedChain } from '../test/gateway/support/replicatedChain.ts';
 import { connect } from '../test/support/anvil.ts';
 import { freePort } from '../test/support/freePort.ts';
-import { processorMs, type ServerProcess, startFloodgate, startScript } from './child.ts';
-import { load } from './load.ts';
-import { makeChain } from './madeChain.ts';
-import { addressAt } from './mainnetLike.ts';
-import { progress } from './turns.ts';
+import { processorMs, type ServerProcess, startFloodgate, startScript } from './support/child.ts';
+import { load } from './support/load.ts';
+import { makeChain } from './support/madeChain.ts';
+import { addressAt } from './support/mainnetLike.ts';
+import { progress } from './support/turns.ts';
 
 const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 800);
 const TRACES_PER_BLOCK = 1_000;

@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { buildTransferChain, connect, startAnvil } from '../test/support/anvil.ts';
 import { freePort } from '../test/support/freePort.ts';
 import { until } from '../test/support/until.ts';
-import { type ServerProcess, startFloodgate, startScript } from './child.ts';
-import { inTurns, row } from './turns.ts';
+import { type ServerProcess, startFloodgate, startScript } from './support/child.ts';
+import { inTurns, row } from './support/turns.ts';
 
 const GAP_BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 400);
 const TURN_MS = Number(process.env['BENCH_TURN_MS'] ?? 2000);

@@ -8,7 +8,7 @@ import { delaysOf, faultsOf, linesOf } from '../test/fairness/bounds.ts';
 import { FairnessWorld } from '../test/fairness/fairnessServer.ts';
 import { mixOf } from '../test/fairness/mix.ts';
 import { runMix } from '../test/fairness/runMix.ts';
-import { BUNDLE, buildBundle } from './child.ts';
+import { BUNDLE, buildBundle } from './support/child.ts';
 
 const { values } = parseArgs({
   options: { minutes: { type: 'string' }, seed: { type: 'string' }, workers: { type: 'string' } },

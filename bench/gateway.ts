@@ -9,9 +9,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ReplicatedChain, startReplicatedChain } from '../test/gateway/support/replicatedChain.ts';
 import { freePort } from '../test/support/freePort.ts';
-import { type ServerProcess, startFloodgate, startScript } from './child.ts';
-import { type LoadResult, load } from './load.ts';
-import { withOwnCore } from './ownCore.ts';
+import { type ServerProcess, startFloodgate, startScript } from './support/child.ts';
+import { type LoadResult, load } from './support/load.ts';
+import { withOwnCore } from './support/ownCore.ts';
 
 /** anvil's final block is 64 blocks below its head. */
 const BLOCKS = 120;

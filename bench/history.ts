@@ -21,10 +21,10 @@ import {
   type TraceStore,
 } from '../src/ethereum/traces/index.ts';
 import { freePort } from '../test/support/freePort.ts';
-import { startFloodgate, startScript } from './child.ts';
-import { load } from './load.ts';
-import { addressAt, type MadeBlock, MainnetLike } from './mainnetLike.ts';
-import { CONNECTIONS, inTurns, progress, row } from './turns.ts';
+import { startFloodgate, startScript } from './support/child.ts';
+import { load } from './support/load.ts';
+import { addressAt, type MadeBlock, MainnetLike } from './support/mainnetLike.ts';
+import { CONNECTIONS, inTurns, progress, row } from './support/turns.ts';
 
 const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 50_000);
 const TURN_MS = Number(process.env['BENCH_TURN_MS'] ?? 3000);

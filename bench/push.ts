@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { liveLog, Subscribers, wantedLogs } from '../src/ethereum/gateway/index.ts';
-import { row } from './turns.ts';
+import { row } from './support/turns.ts';
 
 const LOGS = 400;
 const SUBSCRIBERS = 10_000;

@@ -7,9 +7,14 @@ import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeFileSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../test/support/freePort.ts';
-import { startFloodgate, startScript } from './child.ts';
-import { type LoadResult, load } from './load.ts';
-import { createRules, RULES_HEADERS as headers, RULES_PATH as PATH, RULES_TOKEN } from './madeRules.ts';
+import { startFloodgate, startScript } from './support/child.ts';
+import { type LoadResult, load } from './support/load.ts';
+import {
+  createRules,
+  RULES_HEADERS as headers,
+  RULES_PATH as PATH,
+  RULES_TOKEN,
+} from './support/madeRules.ts';
 
 const RULES = 100;
 const LIST_CONNECTIONS = 8;

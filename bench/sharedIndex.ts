@@ -22,10 +22,10 @@ import {
 import { ClickHouseServer } from '../test/support/clickHouse.ts';
 import { Random } from '../test/support/random.ts';
 import { until } from '../test/support/until.ts';
-import { mainThreadMs, processorMs } from './child.ts';
-import { makeChain, openMadeChain } from './madeChain.ts';
-import { addressAt } from './mainnetLike.ts';
-import { progress, row } from './turns.ts';
+import { mainThreadMs, processorMs } from './support/child.ts';
+import { makeChain, openMadeChain } from './support/madeChain.ts';
+import { addressAt } from './support/mainnetLike.ts';
+import { progress, row } from './support/turns.ts';
 
 const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 864);
 const TRACES_PER_BLOCK = 1_000;

@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { openTraceStore } from '../src/ethereum/store/lmdb/traces/index.ts';
 import { checkBlock, parseHeader, parseTraceBlock } from '../src/ethereum/traces/convert/index.ts';
 import { indexBlock } from '../src/ethereum/traces/index.ts';
-import { MainnetLike } from './mainnetLike.ts';
-import { progress, row } from './turns.ts';
+import { MainnetLike } from './support/mainnetLike.ts';
+import { progress, row } from './support/turns.ts';
 
 const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 20_000);
 const TRACES_PER_BLOCK = 200;

@@ -12,9 +12,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { installedNode, newerNode } from '../test/support/newerNode.ts';
-import { startScript } from './child.ts';
-import { makeChain } from './madeChain.ts';
-import { progress, row } from './turns.ts';
+import { startScript } from './support/child.ts';
+import { makeChain } from './support/madeChain.ts';
+import { progress, row } from './support/turns.ts';
 
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 10);
 const BLOCKS = { first: 1, last: 400, tracesPerBlock: 100 };

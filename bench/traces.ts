@@ -18,11 +18,11 @@ import {
 } from '../src/ethereum/traces/index.ts';
 import { freePort } from '../test/support/freePort.ts';
 import { Random } from '../test/support/random.ts';
-import { type ServerProcess, startFloodgate, startScript } from './child.ts';
-import { type LoadResult, load } from './load.ts';
-import { type MadeChain, makeChain, openMadeChain } from './madeChain.ts';
-import { addressAt } from './mainnetLike.ts';
-import { CONNECTIONS, inTurns, progress, row } from './turns.ts';
+import { type ServerProcess, startFloodgate, startScript } from './support/child.ts';
+import { type LoadResult, load } from './support/load.ts';
+import { type MadeChain, makeChain, openMadeChain } from './support/madeChain.ts';
+import { addressAt } from './support/mainnetLike.ts';
+import { CONNECTIONS, inTurns, progress, row } from './support/turns.ts';
 
 const TRACES_PER_BLOCK = 1000;
 const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 800);

@@ -16,12 +16,12 @@ import {
   type ServerProcess,
   startFloodgate,
   startScript,
-} from './child.ts';
-import { type LoadOptions, load } from './load.ts';
-import { makeChain } from './madeChain.ts';
-import { createRules, RULES_HEADERS, RULES_PATH, RULES_TOKEN } from './madeRules.ts';
-import { addressAt } from './mainnetLike.ts';
-import { progress } from './turns.ts';
+} from './support/child.ts';
+import { type LoadOptions, load } from './support/load.ts';
+import { makeChain } from './support/madeChain.ts';
+import { createRules, RULES_HEADERS, RULES_PATH, RULES_TOKEN } from './support/madeRules.ts';
+import { addressAt } from './support/mainnetLike.ts';
+import { progress } from './support/turns.ts';
 
 const BLOCKS = Number(process.env['BENCH_BLOCKS'] ?? 800);
 const TURN_MS = Number(process.env['BENCH_TURN_MS'] ?? 3_000);

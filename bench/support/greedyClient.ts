@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../test/support/freePort.ts';
+import { freePort } from '../../test/support/freePort.ts';
 import { type ServerProcess, startFloodgate, startScript } from './child.ts';
 import { makeChain, openMadeChain } from './madeChain.ts';
 import { addressAt } from './mainnetLike.ts';

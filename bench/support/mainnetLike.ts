@@ -1,5 +1,5 @@
-import type { Address, Hash } from '../src/ethereum/traces/index.ts';
-import { Random } from '../test/support/random.ts';
+import type { Address, Hash } from '../../src/ethereum/traces/index.ts';
+import { Random } from '../../test/support/random.ts';
 
 /**
  * Generates blocks from a seed with traces like those of Ethereum's mainnet. The shares and sizes below are from four

@@ -21,8 +21,8 @@ export async function startScript(name: string, ...args: readonly string[]): Pro
   return serverOf(child, url);
 }
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const MAIN = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../cli/main.js', import.meta.url));
 /** The shipped bundle: one file needs a quarter of the processor time of many to start, and 25 MB less memory. */
 export const BUNDLE = join(ROOT, 'dist/bundle/floodgate.js');
 
