@@ -22,7 +22,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['src/**/*.test.ts', 'console/src/**/*.test.ts', 'scripts/*.test.js'],
+          include: ['src/**/*.test.ts', 'console/src/**/*.test.ts', 'scripts/**/*.test.js'],
         },
       },
       {

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { isAllowed, SHIPPED_LICENSES } from './licenses.js';
+import { isAllowed, SHIPPED_LICENSES } from './release/licenses.js';
 
 /** Matches the folder of the innermost package that contains a file. */
 const PACKAGE = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/;

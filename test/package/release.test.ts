@@ -21,7 +21,7 @@ it('a release consists of the package, its bill of materials, its source maps an
   const key = join(folder, 'key');
   await run('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'release', '-f', key]);
   const output = join(folder, 'release');
-  const release = ['scripts/release.js', '--snapshot', '--output', output];
+  const release = ['scripts/release/release.js', '--snapshot', '--output', output];
   const env = { FLOODGATE_RELEASE_KEY: key };
   const { code, stderr } = await run(process.execPath, release, { cwd: root, env });
   expect(stderr).not.toContain('release:');

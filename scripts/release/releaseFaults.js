@@ -26,7 +26,7 @@ export function releaseFaults({ manifest, changelog, lock, hasFixture, tag }) {
       'package.json has no "repository", and npm publishes no provenance without it. Set "repository": { "type": "git", "url": ' +
         '"git+https://HOST/OWNER/NAME.git" } to the repository whose workflow publishes the package; npm compares the two',
     bare.length > 0 &&
-      `package-lock.json has no hash of ${bare.length} packages (${bare[0]}, …): run node scripts/completeLock.js with a registry that has ` +
+      `package-lock.json has no hash of ${bare.length} packages (${bare[0]}, …): run node scripts/release/completeLock.js with a registry that has ` +
         'them, and commit the file',
     !hasFixture &&
       `test/fixtures/releases has no data of ${version} for the upgrade test of later versions: run npm run release:fixture, and commit it`,

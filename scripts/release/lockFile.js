@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { root } from './compile.js';
+import { root } from '../compile.js';
 
 /** The folders that have a lock file. */
 export const LOCKED = ['.', 'site', '.ci/client-generators', '.ci/cast', '.ci/clients'];

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { LOCKED, readLock, withoutHash } from './lockFile.js';
 
 /**
- * Whether the package is a binary for another system. Some registries lack these: scripts/completeLock.js writes
+ * Whether the package is a binary for another system. Some registries lack these: scripts/release/completeLock.js writes
  * their entries.
  */
 const isForAnotherSystem = ({ optional, os = [], cpu = [], libc = [] }) =>
@@ -27,7 +27,7 @@ describe.each(LOCKED)('%s/package-lock.json', (folder) => {
   });
 
   it('has at most the known number of entries without a hash', () => {
-    // Running scripts/completeLock.js with a complete registry lowers these numbers. A release requires 0.
+    // Running scripts/release/completeLock.js with a complete registry lowers these numbers. A release requires 0.
     const most = { '.': 39, site: 24, '.ci/cast': 4 };
     expect(withoutHash(lock).length).toBeLessThanOrEqual(most[folder] ?? 0);
   });

@@ -30,6 +30,6 @@ it.each([
 });
 
 it('the release workflow runs npm run release, which checks for faults', () => {
-  const workflow = readFileSync(new URL('../.github/workflows/release.yml', import.meta.url), 'utf8');
+  const workflow = readFileSync(new URL('../../.github/workflows/release.yml', import.meta.url), 'utf8');
   expect(workflow).toMatch(/run: npm ci && npm run release$/m);
 });

@@ -1,6 +1,6 @@
 // Stores the data that a release writes, for the upgrade test (test/server/upgrade.test.ts): test/fixtures/releases/VERSION.tar.br contains a
 // backup, the program, and its answers. Run `npm run release:fixture` in a clean checkout of the release. For an older commit run
-// `node scripts/releaseFixture.js FOLDER NAME`, where FOLDER is a checkout in which `npm run build` was run.
+// `node scripts/release/releaseFixture.js FOLDER NAME`, where FOLDER is a checkout in which `npm run build` was run.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { brotliCompressSync, constants } from 'node:zlib';
-import { compile, root } from './compile.js';
+import { compile, root } from '../compile.js';
 
 // The traffic generator is part of the benchmarks' project.
 if (compile('tsconfig.bench.json', 'dist/.bench/src') !== 0) process.exit(1);

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { root } from './compile.js';
+import { root } from '../compile.js';
 import { readLock } from './lockFile.js';
 import { releaseFaults } from './releaseFaults.js';
 
@@ -40,7 +40,7 @@ if (!snapshot) {
   });
   for (const fault of faults) console.error(`release: ${fault}`);
   if (faults.length > 0) process.exit(1);
-  const { status } = spawnSync(process.execPath, ['scripts/audit.js'], { cwd: root, stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, ['scripts/release/audit.js'], { cwd: root, stdio: 'inherit' });
   if (status !== 0) fail('advisories apply or could not be downloaded: see the messages above');
   // Runs the searches and load tests in full.
   process.env.CI = 'true';

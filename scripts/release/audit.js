@@ -2,7 +2,7 @@
 // above "low" applies. 1: at least one does. 75 (EX_TEMPFAIL): the advisories could not be downloaded, so nothing was
 // checked.
 import { spawnSync } from 'node:child_process';
-import { root } from './compile.js';
+import { root } from '../compile.js';
 
 const NOT_REACHED = 75;
 const REPORTED_ONLY = ['info', 'low'];

@@ -1,10 +1,10 @@
 // Completes lock files if the registry lacks packages (binaries for other systems): npm omits their entries, and
 // `npm ci` then rejects the lock file. Added entries have no hash, because it is unknown. Existing entries without a
 // hash are requested again, and receive it if the registry has the package now.
-// Run after every `npm install`: node scripts/completeLock.js.
+// Run after every `npm install`: node scripts/release/completeLock.js.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { root } from './compile.js';
+import { root } from '../compile.js';
 import { LOCKED, readLock, withoutHash } from './lockFile.js';
 
 const systems = [

@@ -14,7 +14,7 @@ describe('isAllowed', () => {
     ['.ci/client-generators/package-lock.json', 30],
     ['site/package-lock.json', 30],
   ])('accepts the licence of every dependency in %s', (file, least) => {
-    // Entries added by scripts/completeLock.js for other systems name no licence: that of the package they belong to
+    // Entries added by scripts/release/completeLock.js for other systems name no licence: that of the package they belong to
     // applies.
     const known = entriesOf(file).filter(([, { license, optional }]) => license !== undefined || !optional);
     expect(known.length).toBeGreaterThan(least);
