@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { isAllowed, SHIPPED_LICENSES, TOOL_LICENSES } from './licenses.js';
 
 const entriesOf = (file) => {
-  const { packages } = JSON.parse(readFileSync(new URL(`../${file}`, import.meta.url), 'utf8'));
+  const { packages } = JSON.parse(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8'));
   return Object.entries(packages).filter(([path]) => path !== '');
 };
 
@@ -14,8 +14,7 @@ describe('isAllowed', () => {
     ['.ci/client-generators/package-lock.json', 30],
     ['site/package-lock.json', 30],
   ])('accepts the licence of every dependency in %s', (file, least) => {
-    // Entries added by scripts/release/completeLock.js for other systems name no licence: that of the package they belong to
-    // applies.
+    // Entries that completeLock.js added for other systems name no licence: that of the package they belong to applies.
     const known = entriesOf(file).filter(([, { license, optional }]) => license !== undefined || !optional);
     expect(known.length).toBeGreaterThan(least);
     const refused = known.filter(
