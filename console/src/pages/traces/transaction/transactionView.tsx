@@ -60,7 +60,8 @@ export function TransactionView({ hash }: { readonly hash: string }) {
         </p>
         {!isUnknown && <TransactionFacts data={data} root={root} />}
       </section>
-      <section class="trace-history" aria-busy={traces === undefined}>
+      {/* The key replaces the section with the facts above it. Otherwise it would move up. */}
+      <section key={isUnknown} class="trace-history" aria-busy={traces === undefined}>
         {failure && <ErrorBox failure={failure} retry={readAgain} />}
         {isUnknown && data.missing.length === 0 && (
           <EmptyState title="No such transaction">No block in the index or at a node contains it.</EmptyState>
