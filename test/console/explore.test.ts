@@ -375,7 +375,9 @@ describe.skipIf(CHROMIUM === undefined)(
       const rest = Object.values(document.paths).flatMap((methods) => Object.keys(methods)).length;
       const { json: rpc } = await call(floodgate.gatewayUrl, 'rpc.discover');
       await page.getByText(`${rest + rpc.result.methods.length} operations to try`).waitFor();
-      await page.getByRole('searchbox').fill('createToken');
+      // Browsers count no layout shift after a key press, and a search moves the groups that it finds.
+      const search = page.getByRole('searchbox');
+      await search.pressSequentially('createToken');
       await page.getByRole('link', { name: 'createToken' }).click();
       await page.waitForURL('**/try/rest/createToken');
       await page.getByLabel('permissions').fill('everything');
@@ -383,9 +385,10 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.locator('.answer').getByText('✕ 400').waitFor();
       await page.locator('.answer').getByText('permissions must be a list').waitFor();
       tab.faults.splice(0, tab.faults.length, ...tab.faults.filter((fault) => !fault.includes('400')));
-      await page.getByRole('searchbox').fill('');
+      await search.press('Control+A');
+      await search.press('Delete');
       await checkPage(tab, 'try-rest');
-      await page.getByRole('searchbox').fill('eth_getBlockByNumber');
+      await search.pressSequentially('eth_getBlockByNumber');
       await page.getByRole('link', { name: 'eth_getBlockByNumber', exact: true }).click();
       await button('Send').click();
       await page.locator('.answer').getByText('✓ 200').waitFor();
