@@ -41,6 +41,8 @@ function answerTo(url: string, bytes: string, { isEnded = true } = {}): Promise<
   });
 }
 
+const bodyOf = (text: string): string => text.slice(text.indexOf('\r\n\r\n') + 4);
+
 function post(path: string, body: unknown, headers: readonly string[] = ['host: localhost']): string {
   const text = JSON.stringify(body);
   return [
@@ -102,15 +104,26 @@ describe.each(SERVERS)('a server of $name', ({ options }) => {
   });
 
   it.each([
-    ['no Host header', []],
-    ['two equal Host headers', ['host: localhost', 'Host: localhost']],
-    ['two different Host headers', ['host: localhost', 'hOST: example.com']],
-  ])('rejects requests with %s', async (_name, headers) => {
+    ['no Host header', [], '400 no Host header'],
+    ['two equal Host headers', ['host: localhost', 'Host: localhost'], '400 more than one Host header'],
+    ['two different Host headers', ['host: localhost', 'hOST: example.com'], '400 more than one Host header'],
+    ['an unknown Expect', ['host: localhost', 'expect: proof'], '417 Expect header is "proof"'],
+  ])('rejects requests with %s', async (_name, headers, expected) => {
+    const status = expected.slice(0, 3);
     for (const url of [floodgate.url, opsUrl])
-      for (const path of ['/v1/mainnet', `/client/v4${rulesPath('a')}`, '/healthz'])
-        expect(await answerTo(url, post(path, CHAIN_ID, headers), { isEnded: false })).toMatch(
-          /^HTTP\/1\.1 400 /,
-        );
+      for (const path of ['/v1/mainnet', `/client/v4${rulesPath('a')}`, '/healthz']) {
+        const text = await answerTo(url, post(path, CHAIN_ID, headers), { isEnded: false });
+        expect(text).toContain(`HTTP/1.1 ${status} `);
+        const [first] = [JSON.parse(bodyOf(text))].map(({ error, errors }) => error ?? errors[0]);
+        expect(first.message).toContain(expected.slice(4));
+      }
+  });
+
+  it('accepts a request whose target is a whole URL, and checks the name in it', async () => {
+    const get = (target: string, host: string) =>
+      answerTo(opsUrl, `GET ${target} HTTP/1.1\r\nhost: ${host}\r\n\r\n`);
+    expect(await get('http://localhost/healthz', 'localhost')).toContain('HTTP/1.1 200 ');
+    expect(await get('http://rebound.example/healthz', 'localhost')).toContain('HTTP/1.1 421 ');
   });
 
   it('rejects a WebSocket with two Host headers', async () => {

@@ -57,6 +57,15 @@ it.each([
   expect(await bodyOf(head, body)).toContain(answer);
 });
 
+it.each([
+  ['GET http://x/v1/mainnet?a=b HTTP/1.1\r\n', 'gateway'],
+  ['GET HTTPS://x/v1/mainnet HTTP/1.1\r\n', 'gateway'],
+  ['GET http://x?/v1/ HTTP/1.1\r\n', 'other'],
+  ['GET http://x/v1/mainnet HTTP/1.1\r\nconnection: upgrade\r\nupgrade: websocket\r\n', 'WebSocket'],
+])('%o, whose target is a whole URL, is answered like one with its path', async (head, answer) => {
+  expect(await bodyOf(head, '')).toContain(answer);
+});
+
 it('the API key of an incomplete request is determined only on paths that have keys', async () => {
   await bodyOf('POST /other HTTP/1.1\r\ncontent-length: 2\r\n', '{}');
   expect(identified).toEqual([]);

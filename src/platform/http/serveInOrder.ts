@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { BudgetClient } from '../budgets/index.ts';
 import { Scheduler } from '../scheduler/index.ts';
@@ -22,7 +22,7 @@ export interface Interceptor {
 }
 
 export interface RequestRejection {
-  readonly status: 400 | 403 | 421 | 429;
+  readonly status: 400 | 403 | 417 | 421 | 429;
   readonly message: string;
 }
 
@@ -66,7 +66,7 @@ export function serveInOrder(server: Server, options: ServeInOrderOptions = {}):
     });
   };
   const rejectionOf = (request: IncomingMessage): RequestRejection | undefined =>
-    hasSeveralHosts(request) ? SEVERAL_HOSTS : refusal?.(request);
+    hostRejection(request) ?? expectRejection(request) ?? refusal?.(request);
   const dispatch = (response: TrackedResponse): void => {
     const { req: request } = response;
     const refused = rejectionOf(request);
@@ -74,6 +74,8 @@ export function serveInOrder(server: Server, options: ServeInOrderOptions = {}):
     else if (interceptor?.handles(request.url) === true) interceptor.handle(request, response);
     else for (const other of others) other.call(server, request, response);
   };
+  // `rejectionOf` rejects requests without Host. Node's own response has no body.
+  Object.assign(server, { requireHostHeader: false });
   // A client that ends its side after a whole request still receives the response. @types/node lacks this property.
   Object.assign(server, { httpAllowHalfOpen: true });
   server.on(connectionEvent(server), (socket: Socket) => {
@@ -84,12 +86,17 @@ export function serveInOrder(server: Server, options: ServeInOrderOptions = {}):
     connectionOf(socket)?.orderWith(new RequestQueue(socket, { defer, handle }));
   });
   server.removeAllListeners('request');
-  server.on('request', (request, anyResponse) => {
+  const receive: RequestListener = (request, anyResponse) => {
     const response = anyResponse as unknown as TrackedResponse; // node's types name its own class only
+    useOriginForm(request);
     connectionOf(request.socket)?.arrived(response);
-  });
+  };
+  server.on('request', receive);
+  // Node reports requests with an unknown Expect only here; `rejectionOf` rejects them.
+  server.on('checkExpectation', receive);
   if (interceptor?.upgrade === undefined) return;
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    useOriginForm(request);
     const upgrade = upgradeOf(request, socket, head);
     if (upgrade === undefined) return;
     const isRefused = rejectionOf(request) !== undefined || !interceptor.handles(request.url);
@@ -100,21 +107,47 @@ export function serveInOrder(server: Server, options: ServeInOrderOptions = {}):
   });
 }
 
+const ONE_HOST = 'allowed: one (RFC 9112, section 3.2)';
+const NO_HOST: RequestRejection = { status: 400, message: `the request has no Host header; ${ONE_HOST}` };
 const SEVERAL_HOSTS: RequestRejection = {
   status: 400,
-  message: 'the request has more than one Host header; allowed: one (RFC 9112, section 3.2)',
+  message: `the request has more than one Host header; ${ONE_HOST}`,
 };
 const HOST = 'host';
 
-/** Whether a request has more than one Host header, of which `request.headers` has only the first. */
-function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
+/** Rejects several Host headers, of which `request.headers` has only the first, and HTTP/1.1 without Host. */
+function hostRejection({ rawHeaders, httpVersion }: IncomingMessage): RequestRejection | undefined {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? '';
     if (name.length === HOST.length && name.toLowerCase() === HOST) hosts++;
   }
-  return hosts > 1;
+  if (hosts > 1) return SEVERAL_HOSTS;
+  return hosts === 0 && httpVersion === '1.1' ? NO_HOST : undefined;
 }
+
+/** Rejects an unknown Expect. HTTP/1.0 has no such header (RFC 9110, section 10.1.1). */
+function expectRejection({
+  headers: { expect },
+  httpVersion,
+}: IncomingMessage): RequestRejection | undefined {
+  if (expect === undefined || httpVersion !== '1.1' || /\b100-continue\b/i.test(expect)) return undefined;
+  const shown = JSON.stringify(expect.slice(0, MAX_SHOWN_LENGTH));
+  return { status: 417, message: `the Expect header is ${shown}; allowed: 100-continue` };
+}
+const MAX_SHOWN_LENGTH = 100;
+
+/**
+ * Replaces a whole URL in the request line by its path and query, and Host by the authority of the URL (RFC 9112,
+ * section 3.2.2).
+ */
+function useOriginForm(request: IncomingMessage): void {
+  const [, authority, rest = ''] = /^https?:\/\/([^/?#]*)(.*)$/is.exec(request.url ?? '') ?? [];
+  if (authority === undefined) return;
+  request.headers.host = authority;
+  request.url = rest.startsWith('/') ? rest : `/${rest}`;
+}
+
 const clientOfSocket = (request: IncomingMessage): BudgetClient =>
   clientBy(request, ({ socket }) => socket.remoteAddress ?? '');
 

@@ -46,6 +46,7 @@ export const errorTable = {
   malformedRequest: { status: 400, code: 10400, message: 'The request is not valid HTTP' },
   requestTimeout: { status: 408, code: 10408, message: 'The request did not arrive in time' },
   certificateRefused: { status: 403, code: 10403, message: 'The client certificate is not accepted' },
+  expectationFailed: { status: 417, code: 10417, message: 'The Expect header must be 100-continue' },
   hostRefused: { status: 421, code: 10421, message: 'The Host is not served here' },
   headersTooLarge: { status: 431, code: 10431, message: 'The request headers exceed 16 KiB' },
   internal: { status: 500, code: 10500, message: 'Internal error' },

@@ -54,6 +54,7 @@ export function unroutedSender(routes: readonly Route[], prefix: string) {
 const UNROUTED: Readonly<Record<number, ErrorCase>> = {
   403: 'certificateRefused',
   408: 'requestTimeout',
+  417: 'expectationFailed',
   421: 'hostRefused',
   429: 'rateLimited',
   431: 'headersTooLarge',
