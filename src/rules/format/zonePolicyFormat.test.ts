@@ -121,6 +121,8 @@ describe('a new zone policy', () => {
   it.each([
     [{}, ['/zone']],
     [{ zone: 'a..b', mode: 'on', judge_by: 'speed' }, ['/zone', '/mode', '/judge_by']],
+    [{ zone: '*.example.com' }, ['/zone']],
+    [{ zone: '\\042.a.' }, ['/zone']],
     [{ zone: 'a', rate: 0, burst: 0, unknown_per_second: 0 }, ['/rate', '/burst', '/unknown_per_second']],
     [{ zone: 'a', rate: 400_001, burst: 2_000_001 }, ['/rate', '/burst']],
     [{ zone: 'a', unknown_per_second: 400_001 }, ['/unknown_per_second']],

@@ -118,7 +118,7 @@ export const zonePolicyFields: readonly ZonePolicyField[] = [
   ...settingMembers.map((member) => ({ member, schema: settings[member], isSetting: true })),
 ];
 
-const newPolicyChecker = new ObjectChecker(newZonePolicySchema, { zone: zoneFault });
+const newPolicyChecker = new ObjectChecker(newZonePolicySchema, { zone: newZoneFault });
 const patchChecker = new ObjectChecker<ZonePolicy>(zonePolicyPatchSchema, {
   zone: changeFault('zone'),
   id: changeFault('id'),
@@ -185,6 +185,17 @@ function zoneFault(value: unknown): Fault | undefined {
     if (!(error instanceof BadZoneError)) throw error;
     return { pointer: pointerTo('zone'), message: error.message };
   }
+}
+
+/** Rejects `*.example.com` too: queries contain no wildcards, so the policy would have no effect. */
+function newZoneFault(value: unknown): Fault | undefined {
+  const fault = zoneFault(value);
+  if (fault !== undefined || !canonicalZone(value).split('.').includes('*')) return fault;
+  const reason = 'without the label *, because a policy covers all names below its zone';
+  return {
+    pointer: pointerTo('zone'),
+    message: `zone must be a DNS name ${reason}; got ${describeValue(value)}`,
+  };
 }
 
 function changeFault(member: 'zone' | 'id' | 'created_on' | 'modified_on') {
