@@ -46,6 +46,7 @@ export { effectiveRule, type GuardLocation } from './effectiveRule.ts';
 export { fieldTable } from './format/fieldTable.ts';
 export { ObjectChecker, plainObject } from './format/objectChecker.ts';
 export { type RuleField, RuleFormat, ruleFormat } from './format/ruleFormat.ts';
+export { allowedLocation, isLocationName, MAX_NAME_CHARACTERS } from './format/ruleName.ts';
 export { profileSensitivities, ruleSchema, sensitivities } from './format/ruleSchema.ts';
 export { BadZoneError, canonicalZone, MAX_ZONE_CHARACTERS } from './format/zoneName.ts';
 export {

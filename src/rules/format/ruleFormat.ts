@@ -146,7 +146,7 @@ export const ruleFormat = new RuleFormat();
 function locationFaults({ scope, name }: Members): Fault[] {
   if (typeof name !== 'string' || (scope !== 'region' && scope !== 'datacenter')) return [];
   if (isLocationName(trimName(name))) return [];
-  const message = `name must be ${allowedLocation}; got ${describeValue(name)}`;
+  const message = `name must be ${allowedLocation}, because the scope is region or datacenter; got ${describeValue(name)}`;
   return [{ pointer: pointerTo('name'), message }];
 }
 

@@ -22,7 +22,7 @@ export const namePattern = `^[${blank}]*${edge}(?:${inner}{0,${MAX_NAME_CHARACTE
 export const allowedName = `a string of 1 to ${MAX_NAME_CHARACTERS} visible characters`;
 
 /** Description of a valid name of a region or datacenter, for error messages. */
-export const allowedLocation = `a string of 1 to ${MAX_NAME_CHARACTERS} visible ASCII characters without spaces, because the scope is region or datacenter`;
+export const allowedLocation = `a string of 1 to ${MAX_NAME_CHARACTERS} visible ASCII characters without spaces`;
 
 /**
  * Returns whether a trimmed name is valid for a region or datacenter. Only ASCII has the same lower case in every

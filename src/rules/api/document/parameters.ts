@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { accountIdPattern, MAX_ZONE_CHARACTERS } from '../../index.ts';
+import { accountIdPattern, MAX_NAME_CHARACTERS, MAX_ZONE_CHARACTERS } from '../../index.ts';
 import { cursorPattern, DEFAULT_AUDIT_PAGE, MAX_AUDIT_PAGE } from '../handlers/auditHandler.ts';
 import { DEFAULT_ATTACKS_PER_PAGE, MAX_ATTACKS_PER_PAGE } from '../handlers/guardHandlers.ts';
 import { MAX_RETRY_KEY_CHARACTERS } from '../handlers/retryKey.ts';
@@ -110,13 +110,13 @@ export const parameters = {
     in: 'query',
     description: 'Only data of guards in this region.',
     example: 'WNAM',
-    schema: Type.String({ maxLength: 256 }),
+    schema: Type.String({ minLength: 1, maxLength: MAX_NAME_CHARACTERS }),
   },
   datacenter: {
     in: 'query',
     description: 'Only data of guards in this datacenter.',
     example: 'SJC',
-    schema: Type.String({ maxLength: 256 }),
+    schema: Type.String({ minLength: 1, maxLength: MAX_NAME_CHARACTERS }),
   },
   'audit since': {
     name: 'since',

@@ -68,6 +68,14 @@ it.each([{ zone: '' }, { zone: 'a..b' }, { zone: 'a b' }, { zone: ['a', 'b'] }, 
   },
 );
 
+it.each(['', 'x'.repeat(65), 'São', ['a', 'b']])(
+  'GET …/attacks rejects a region that is not one valid name: %j',
+  async (region) => {
+    const got = handlers().attacks(request({ query: { region, datacenter: region } }));
+    await expect(got).rejects.toMatchObject({ faults: [{ pointer: '/region' }, { pointer: '/datacenter' }] });
+  },
+);
+
 it('GET …/zone_assessments returns 404 for an account that the guard does not protect', async () => {
   await expect(handlers().assessments(request({ accountId: 'b' }))).rejects.toMatchObject({
     status: 404,

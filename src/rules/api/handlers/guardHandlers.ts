@@ -1,10 +1,13 @@
 import {
   type AuditLog,
+  allowedLocation,
   BadZoneError,
   canonicalZone,
   type Fault,
   InvalidRule,
+  isLocationName,
   isRuleId,
+  MAX_NAME_CHARACTERS,
   parseMoment,
   parseTimestamp,
   periodFaults,
@@ -222,9 +225,11 @@ function readAttackQuery(query: ApiRequest['query']): AttackPageRequest {
     if (parsed === undefined) return wrong(name, MOMENT_ALLOWED);
     return Math.floor(parseTimestamp(parsed) / MICROS_PER_MILLI);
   };
-  const word = (name: string): string | undefined => {
+  const location = (name: string): string | undefined => {
     const text = query[name];
-    return text === undefined || typeof text === 'string' ? text : wrong(name, 'one value');
+    if (text === undefined) return undefined;
+    const isValid = typeof text === 'string' && text.length <= MAX_NAME_CHARACTERS && isLocationName(text);
+    return isValid ? text : wrong(name, allowedLocation);
   };
   const perPageAllowed = `an integer from 1 to ${MAX_ATTACKS_PER_PAGE}`;
   const asked = {
@@ -232,8 +237,8 @@ function readAttackQuery(query: ApiRequest['query']): AttackPageRequest {
     perPage: number('per_page', PER_PAGE, perPageAllowed),
     sinceMs: moment('since'),
     untilMs: moment('until'),
-    region: word('region'),
-    datacenter: word('datacenter'),
+    region: location('region'),
+    datacenter: location('datacenter'),
   };
   faults.push(...periodFaults(asked.sinceMs, asked.untilMs));
   if (faults.length > 0) throw new InvalidRule(faults);
