@@ -10,7 +10,7 @@ const NOT_OF_A_NAME = /[^\w.-]/g;
 
 const { code } = RPC_ERRORS.methodNotFound;
 const START = `"error":{"code":${code},"message":"the gateway does not support `;
-const END = '; rpc.discover lists the supported methods"}}';
+const END = '; rpc.discover lists the supported methods; subscriptions need a WebSocket"}}';
 
 /** Returns the response to a call of an unsupported method. Builds it as text, so that many such calls stay cheap. */
 export const unsupportedResponse = (id: RequestId, method: string): string =>
