@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,6 +55,15 @@ describe('a server exits with 1 and prints what to do', () => {
     const below = join(folder, 'file2', 'below');
     writeFileSync(join(folder, 'file2'), '');
     expectReportedWith(await startOn(below), below, 'cannot be written', '--data-dir');
+  });
+
+  it.skipIf(!existsSync('/proc'))('if the file system of the data folder has no new folders', async () => {
+    expectReportedWith(
+      await startOn('/proc/floodgate'),
+      '/proc/floodgate',
+      'cannot be written',
+      '--data-dir',
+    );
   });
 
   it('if another server uses the data folder; that server continues', async () => {

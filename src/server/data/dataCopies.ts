@@ -5,7 +5,6 @@ import {
   existsSync,
   fsyncSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -16,7 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { openRegular, requireRegular } from '../../platform/regularFile/index.ts';
+import { createFolder, openRegular, requireRegular } from '../../platform/regularFile/index.ts';
 import {
   copyStore,
   DATA_FILE,
@@ -66,7 +65,7 @@ export async function backupData(dataDir: string, target: string): Promise<strin
   const stores = storesOf(dataDir);
   if (existsSync(target) && readdirSync(target).length > 0)
     throw new BackupError(`${target} is not empty: choose an empty or a new folder`);
-  mkdirSync(target, { recursive: true, mode: 0o700 });
+  createFolder(target, 0o700);
   for (const store of stores)
     await copyStore(join(dataDir, store), join(target, store)).catch((error: unknown) => {
       if (!(error instanceof Error && error.name === 'Error')) throw error;
@@ -102,7 +101,7 @@ export async function restoreData(backup: string, dataDir: string, verify: Verif
       .filter((store) => !moved.includes(store))
       .map((store) => ({ store, folder: join(dataDir, `${UNPACKED}${store}`) }));
     for (const { store, folder } of unpacked) {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      createFolder(folder, 0o700);
       const sum = copyRegularFile(join(backup, store, DATA_FILE), join(folder, DATA_FILE));
       const problems =
         sum !== sums?.[store]

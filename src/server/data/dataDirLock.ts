@@ -1,6 +1,6 @@
-import { closeSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openRegular } from '../../platform/regularFile/index.ts';
+import { createFolder, openRegular } from '../../platform/regularFile/index.ts';
 
 /** Thrown if another process uses the data folder. Two servers must never write to the same folder. */
 class DataDirInUseError extends Error {
@@ -35,7 +35,7 @@ export function lockDataDir(dataDir: string): DataDirLock {
   const file = join(dataDir, LOCK_FILE);
   const mine = `${file}.${process.pid}`;
   try {
-    mkdirSync(dataDir, { recursive: true });
+    createFolder(dataDir);
     const owner: LockOwner = { pid: process.pid, started: startOf(process.pid) };
     rmSync(mine, { force: true });
     // The flag fails for a link that was created in between.

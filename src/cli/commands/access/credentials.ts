@@ -1,6 +1,7 @@
-import { chmodSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
+import { createFolder } from '../../../platform/regularFile/index.ts';
 import { OperatorError } from '../../operatorError.ts';
 
 /** The server, token and account that `floodgate login` stores. */
@@ -39,7 +40,7 @@ export function readCredentials(file = credentialsFile()): Credentials | undefin
 
 /** Replaces the stored credentials. The file is complete at any time, and only its owner can read it. */
 export function writeCredentials(credentials: Credentials, file = credentialsFile()): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  createFolder(dirname(file), 0o700);
   const next = `${file}.${process.pid}`;
   writeFileSync(next, `${JSON.stringify(credentials, undefined, 2)}\n`, { mode: MODE, flag: 'wx' });
   try {
