@@ -39,6 +39,22 @@ async function read(zoneFile = new ZoneFile(at('zone'), ZONE)): Promise<string[]
   return records;
 }
 
+it('a name contains the octets of a file that is not UTF-8, and the characters of a UTF-8 file', async () => {
+  const octets = (text: string): Buffer => Buffer.from(text, 'latin1');
+  mkdirSync(folder);
+  writeFileSync(
+    at('zone'),
+    octets('; M\xfcller\n$TTL 60\ncaf\xe9 A 192.0.2.1\n\\\\\xe9\\\xe9 A 192.0.2.2\n$INCLUDE utf8\n'),
+  );
+  writeFileSync(at('utf8'), 'b\u00fc A 192.0.2.3\n"q\u00fc" A 192.0.2.4\n');
+  expect(await read()).toEqual([
+    `caf\\233.${ZONE} 60 A`,
+    `\\092\\233\\233.${ZONE} 60 A`,
+    `b\\195\\188.${ZONE} 60 A`,
+    `q\\195\\188.${ZONE} 60 A`,
+  ]);
+});
+
 describe('$INCLUDE', () => {
   it('inserts the records of a file, with its own origin and owner', async () => {
     write({

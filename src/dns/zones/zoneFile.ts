@@ -1,4 +1,5 @@
 /** Reads a zone file and the files that it includes. */
+import { isUtf8 } from 'node:buffer';
 // `promises` of node:fs is loaded on first use; importing node:fs/promises would load it at startup.
 import { promises as files, type Stats } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
@@ -108,7 +109,7 @@ export class ZoneFile {
       const before = await handle.stat();
       requireRegular(path, before);
       const { signal } = this.#options;
-      const text = await handle.readFile({ encoding: 'utf8', ...(signal && { signal }) });
+      const text = textOf(await handle.readFile(signal && { signal }));
       const version = versionOf(before);
       // A link could have replaced the path between its check and the opening, so the path must still be this file.
       const after = [await handle.stat(), await files.stat(realPath)];
@@ -131,6 +132,20 @@ export async function versionOfFiles([file, ...included]: readonly string[]): Pr
   const versions = [file === undefined ? '' : versionOf(await files.stat(file))];
   for (const path of included) versions.push(await files.stat(path).then(versionOf, () => 'cannot be read'));
   return versions.join();
+}
+
+/**
+ * Returns the text of a zone file. In a file that is not UTF-8, octets above 127 become escapes, so that names contain
+ * them unchanged, as in BIND.
+ */
+function textOf(content: Buffer): string {
+  if (isUtf8(content)) return content.toString();
+  // A backslash before such an octet has no meaning; one before another character is kept with it.
+  return content
+    .toString('latin1')
+    .replace(/\\?([\x80-\xff])|\\[\s\S]/g, (match, octet?: string) =>
+      octet === undefined ? match : `\\${octet.charCodeAt(0)}`,
+    );
 }
 
 const versionOf = ({ mtimeMs, size, ino, dev }: Stats): string => `${mtimeMs} ${size} ${ino} ${dev}`;
