@@ -1,6 +1,6 @@
 import { RpcError } from '../../jsonrpc/index.ts';
 import { listOf, objectOf, type ParamType, paramType, setOf } from './paramType.ts';
-import { address, blockSchema, hash, isTag, type Tag } from './paramTypes.ts';
+import { address, allowedBlock, blockSchema, hash, isTag, type Tag } from './paramTypes.ts';
 
 /** Canonical filter of eth_getLogs. It has either a block hash or the bounds of a block range. */
 export interface LogFilter {
@@ -20,7 +20,7 @@ const MAX_TOPICS = 4;
 const LOG_TAGS: readonly Tag[] = ['latest', 'safe', 'finalized', 'earliest'];
 
 const bound = paramType(
-  `a block number (a 0x string or a JSON integer) or one of ${LOG_TAGS.join(', ')}`,
+  allowedBlock(LOG_TAGS),
   (value) => {
     if (isTag(value)) return LOG_TAGS.includes(value) ? value : undefined;
     const number = typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) ? Number(value) : value;

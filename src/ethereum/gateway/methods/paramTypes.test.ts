@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { depthOf, transaction } from './paramTypes.ts';
+import { block, depthOf, minedBlock, stateBlock, transaction } from './paramTypes.ts';
 
 describe('a transaction object', () => {
   it('loses the members with which web3.js 4 signs it', () => {
@@ -19,6 +19,15 @@ describe('a transaction object', () => {
     );
   });
 });
+
+it.each([block, minedBlock, stateBlock])(
+  'a block number above 2^53 - 1 is rejected with the maximum',
+  (type) => {
+    expect(() => type.read(`0x${'f'.repeat(16)}`, 'params[0]')).toThrow(
+      'a block number from 0 to 2^53 - 1 (',
+    );
+  },
+);
 
 it('the depth of a value is the number of nested objects and lists, counted up to a maximum', () => {
   const values = [7, null, {}, [], { a: 1, b: [{}] }, [[[[[[[[]]]]]]]]];

@@ -83,7 +83,10 @@ export const countUpTo = (max: number): ParamType =>
     { oneOf: [hexText('+'), { type: 'integer', minimum: 1, maximum: max }] },
   );
 
-const BLOCK_ALLOWED = `a block number (a 0x string or a JSON integer) or one of ${TAGS.join(', ')}`;
+/** Returns the description of a valid block number or tag, for error messages. */
+export const allowedBlock = (tags: readonly string[]): string =>
+  `a block number from 0 to 2^53 - 1 (a 0x string or a JSON integer) or one of ${tags.join(', ')}`;
+const BLOCK_ALLOWED = allowedBlock(TAGS);
 
 export const blockSchema = (tags: readonly string[]): JsonSchema => ({
   oneOf: [{ type: 'string', enum: tags }, hexText('{1,14}'), integer],
@@ -99,7 +102,7 @@ const MINED_TAGS = TAGS.filter((tag) => tag !== 'pending');
 
 /** Block number or tag, except `pending`. */
 export const minedBlock = paramType(
-  `a block number (a 0x string or a JSON integer) or one of ${MINED_TAGS.join(', ')}`,
+  allowedBlock(MINED_TAGS),
   (value) => MINED_TAGS.find((tag) => tag === value) ?? safeQuantityOf(value),
   blockSchema(MINED_TAGS),
 );

@@ -1,6 +1,6 @@
 import { RpcError } from '../../../jsonrpc/index.ts';
 import type { ParamType } from '../../methods/paramType.ts';
-import { blockSchema } from '../../methods/paramTypes.ts';
+import { allowedBlock, blockSchema } from '../../methods/paramTypes.ts';
 import { BLOCK_TAGS, type BlockBound, type BlockTag } from './blockTag.ts';
 import { quoted } from './quoted.ts';
 
@@ -18,7 +18,7 @@ export function readQuantity(member: string, value: unknown): number | undefined
   );
 }
 
-const BOUND_ALLOWED = `a block number (a 0x string or a JSON integer) or one of ${BLOCK_TAGS.join(', ')}`;
+const BOUND_ALLOWED = allowedBlock(BLOCK_TAGS);
 
 /** Validates a block number or tag. Default: `latest`. Throws RpcError. */
 export function readBlockBound(member: string, value: unknown): BlockBound {
