@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { type Command, Option as Flag } from 'commander';
 import { Type } from 'typebox';
 import {
@@ -12,7 +12,7 @@ import {
   optionsOf,
 } from '../config/index.ts';
 import { addConfigHelp, USUAL } from './configHelp.ts';
-import { strictText } from './files/readTextFile.ts';
+import { readText } from './files/readTextFile.ts';
 import { readSecretFile } from './files/secretFile.ts';
 
 const DEFAULT_FILE = 'floodgate.yaml';
@@ -100,7 +100,7 @@ function readFile(named: string | undefined): { name: string; text: string } | u
   const name = named ?? DEFAULT_FILE;
   if (named === undefined && !existsSync(name)) return undefined;
   try {
-    return { name, text: strictText(readFileSync(name)) };
+    return { name, text: readText(name) };
   } catch (error) {
     throw new ConfigError(
       `the configuration file ${name} cannot be read: ${error instanceof Error ? error.message : error}`,

@@ -534,7 +534,6 @@ describe('JSON-RPC over HTTP', () => {
 
   it.each<[string, unknown, string]>([
     ['a method', 'eth_sign', 'eth_sign'],
-    ['a subscription over HTTP', 'eth_subscribe', 'eth_subscribe'],
     ['HTML', '<script>alert(1)</script>', '?script?alert?1???script?'],
     ['quotes and escapes', 'a"},{"x":"\\u0022', 'a?????x????u0022'],
     ['control and non-ASCII characters', 'a\u0000\u001b[2J\u202eé', 'a???2J??'],
@@ -544,10 +543,16 @@ describe('JSON-RPC over HTTP', () => {
     'the error for an unsupported method quotes %s with at most 64 safe characters',
     async (_what, method, shown) => {
       const { json } = await send(floodgate.gatewayUrl, { body: { ...NO_SUCH, method } });
-      const message = `the gateway does not support ${shown}; rpc.discover lists the supported methods; subscriptions need a WebSocket`;
+      const message = `the gateway does not support ${shown}; rpc.discover lists the supported methods`;
       expect(json).toEqual({ jsonrpc: '2.0', id: 5, error: { code: -32601, message } });
     },
   );
+
+  it('the error for a subscription names the WebSocket', async () => {
+    const { json } = await send(floodgate.gatewayUrl, { body: { ...NO_SUCH, method: 'eth_subscribe' } });
+    const message = 'the gateway does not support eth_subscribe over HTTP; subscriptions need a WebSocket';
+    expect(json).toEqual({ jsonrpc: '2.0', id: 5, error: { code: -32601, message } });
+  });
 
   it('only origins listed in gateway.corsOrigins are allowed', async () => {
     const strict = await startFloodgate({

@@ -22,3 +22,9 @@ it('a text file in UTF-8 is read without its byte order mark', () => {
   writeFileSync(file, '\ufeffname: Zürich');
   expect(readTextFile(file)).toBe('name: Zürich');
 });
+
+it('a file without an end is rejected', () => {
+  expect(() => readTextFile('/dev/zero')).toThrow(
+    '/dev/zero cannot be read: it has more than 16777216 bytes',
+  );
+});

@@ -10,11 +10,16 @@ const NOT_OF_A_NAME = /[^\w.-]/g;
 
 const { code } = RPC_ERRORS.methodNotFound;
 const START = `"error":{"code":${code},"message":"the gateway does not support `;
-const END = '; rpc.discover lists the supported methods; subscriptions need a WebSocket"}}';
+const END = '; rpc.discover lists the supported methods"}}';
+/** WebSockets support these methods. */
+const SUBSCRIPTIONS = ['eth_subscribe', 'eth_unsubscribe'];
+const SUBSCRIPTIONS_END = ' over HTTP; subscriptions need a WebSocket"}}';
 
 /** Returns the response to a call of an unsupported method. Builds it as text, so that many such calls stay cheap. */
 export const unsupportedResponse = (id: RequestId, method: string): string =>
-  `{"jsonrpc":"2.0","id":${idText(id)},${START}${NAME.test(method) ? method : printable(method)}${END}`;
+  `{"jsonrpc":"2.0","id":${idText(id)},${START}${NAME.test(method) ? method : printable(method)}${endOf(method)}`;
+
+const endOf = (method: string): string => (SUBSCRIPTIONS.includes(method) ? SUBSCRIPTIONS_END : END);
 
 function printable(method: string): string {
   if (method === '') return 'a method without a name';
