@@ -12,8 +12,8 @@ const folder = mkdtempSync(join(tmpdir(), 'floodgate-ahead-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /**
- * Starts a guard with two threads for UDP and one for TCP; threads with the numbers `ending` exit at once. Returns the numbers of all started
- * threads.
+ * Starts a guard with two threads for UDP and one for TCP; threads with the numbers `ending` exit at once. Returns the
+ * numbers of all started threads.
  */
 async function threadsOf(node: string, ...ending: number[]): Promise<string[]> {
   const at = mkdtempSync(join(folder, 'start-'));

@@ -5,7 +5,7 @@ import { OperatorError } from '../operatorError.ts';
 const MAX_BYTES = 16 * 1024 * 1024;
 const READ_BYTES = 64 * 1024;
 
-/** Returns the text of a UTF-8 file; `-` is standard input. Throws OperatorError, which starts with `option` if given. */
+/** Returns the text of a UTF-8 file; `-` is standard input. Throws OperatorError, whose text starts with `option`. */
 export function readTextFile(file: string, option?: string): string {
   try {
     return readText(file);
@@ -15,7 +15,7 @@ export function readTextFile(file: string, option?: string): string {
   }
 }
 
-/** Returns the text of a UTF-8 file of at most 16 MiB; `-` is standard input. Throws an error of the system, or its own. */
+/** Returns the text of a UTF-8 file of at most 16 MiB; `-` is standard input. Throws an error with the reason. */
 export function readText(file: string): string {
   const descriptor = file === '-' ? 0 : openSync(file, 'r');
   try {

@@ -53,7 +53,7 @@ export class ChainFollower {
   /** Block number of the index's head; -1 if the index is empty; undefined before the first pass has read it. */
   #indexHead: number | undefined;
   #finality: Finality = 'node';
-  /** Numbers of damaged blocks that were removed from the index, and that the next pass fetches if they are not final. */
+  /** Numbers of damaged blocks that were removed from the index. The next pass fetches those that are not final. */
   #removed: readonly number[] = [];
 
   constructor(options: ChainFollowerOptions, dependencies: ChainFollowerDependencies) {

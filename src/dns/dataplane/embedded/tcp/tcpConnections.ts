@@ -1,4 +1,4 @@
-/** Connections of clients that speak DNS over TCP. They share the limits on connections from clients and to DNS servers. */
+/** Connections of clients over TCP. They share the limits on connections from clients and to DNS servers. */
 import { createServer, type Server, type ServerOpts, type Socket } from 'node:net';
 import { clientKey } from '../../../../platform/addresses/index.ts';
 import type { Scheduler } from '../../../../platform/scheduler/index.ts';

@@ -28,7 +28,7 @@ export const noTcpFigures = (): TcpFigures => ({
 /** Relays DNS over TCP between clients and DNS servers, in the main thread or in a thread of its own. */
 export interface TcpRelay {
   readonly figures: TcpFigures;
-  /** Listens on an address, which gets the number `frontend`. Returns the port. Rejects if the address cannot be bound. */
+  /** Listens on an address, which gets the number `frontend`. Returns the port. Rejects if it cannot be bound. */
   listen(frontend: number, address: ServerAddress): Promise<number>;
   unlisten(frontend: number): Promise<void>;
   /** Called every second. */

@@ -83,7 +83,10 @@ export class ClickHouse {
     }
   }
 
-  /** Inserts rows in RowBinary format. A second insert with the same token is ignored within the table's deduplication window. */
+  /**
+   * Inserts rows in RowBinary format. A second insert with the same token is ignored within the table's deduplication
+   * window.
+   */
   async insert(
     table: string,
     columns: string,
