@@ -10,7 +10,7 @@ import { ServfailLimit } from '../servfailLimit.ts';
 import { ClientPace } from './clientPace.ts';
 import { ConnectionTable } from './connectionTable.ts';
 import { ServerSlots } from './serverSlots.ts';
-import { admit } from './tcpAdmission.ts';
+import { admit, type SlotLimits } from './tcpAdmission.ts';
 import { MAX_PIPELINED, MAX_UNSENT_BYTES, TcpConnection, type TcpShared } from './tcpConnection.ts';
 import { type CloseReason, TcpCounts } from './tcpCounts.ts';
 
@@ -51,6 +51,8 @@ export interface TcpConnectionsOptions {
   readonly maxQueries: number;
   readonly faults: PacketFaults;
   readonly scheduler: Scheduler;
+  /** Limits of connections from clients. Default: those of {@link admit}. */
+  readonly places?: SlotLimits;
 }
 
 export class TcpConnections {
@@ -109,7 +111,7 @@ export class TcpConnections {
   #accept(socket: Socket): void {
     const address = socket.remoteAddress ?? '';
     const client = clientKey(address);
-    const admission = admit(this.#table, client);
+    const admission = admit(this.#table, client, this.#options.places);
     if (this.#closed || !admission.admitted) {
       this.counts.closed[this.#closed ? 'stop' : 'no_place']++;
       socket.on('error', () => {});
