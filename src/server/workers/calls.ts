@@ -8,7 +8,7 @@ import type {
 } from '../../ethereum/gateway/index.ts';
 import type { HeadChange } from '../../ethereum/ingest/index.ts';
 import type { NodeLease, NodeRemoval, WantedNodeLease } from '../../ethereum/nodes/index.ts';
-import type { DamagedPart, MaybePromise } from '../../ethereum/traces/index.ts';
+import type { BlockRange, DamagedPart, MaybePromise } from '../../ethereum/traces/index.ts';
 import type { BudgetClient } from '../../platform/budgets/index.ts';
 import type { MetricJson } from '../../platform/metrics/index.ts';
 import type { GatewayAccess } from '../console/consoleGateway.ts';
@@ -21,8 +21,11 @@ export interface Beginning {
   readonly workers: number;
 }
 
-interface OfNode {
+interface OfNetwork {
   readonly network: string;
+}
+
+interface OfNode extends OfNetwork {
   /** Array index of the node in the network's configured list of nodes. */
   readonly node: number;
 }
@@ -33,11 +36,11 @@ export type WorkerCalls = {
   begin(beginning: Beginning): Promise<{ readonly url: string }>;
   /** Does nothing. The reply proves that the worker's event loop runs. */
   ping(nothing: undefined): void;
-  state(changed: { readonly network: string; readonly state: NetworkState }): void;
+  state(changed: OfNetwork & { readonly state: NetworkState }): void;
   /** API keys, if they are stored in a database; not called if they are in the data folder. */
   keys(changes: KeyChanges): void;
-  followed(change: { readonly network: string; readonly change: HeadChange }): void;
-  accepted(transaction: AcceptedTransaction & { readonly network: string }): void;
+  followed(change: OfNetwork & { readonly change: HeadChange }): void;
+  accepted(transaction: AcceptedTransaction & OfNetwork): void;
   /** Replies when the worker sees everything that the first process wrote to stores or sent before this call. */
   settle(nothing: undefined): void;
   metrics(nothing: undefined): Promise<readonly MetricJson[]>;
@@ -56,24 +59,15 @@ export type PrimaryCalls = {
   /** Reports that a node is unhealthy or, if `why` is undefined, that its chain must be verified again. */
   found(node: OfNode & { readonly why: NodeRemoval | undefined }): void;
   /** Reports damage that a worker has read in the index of the data folder. */
-  damaged(found: { readonly network: string; readonly part: DamagedPart }): void;
+  damaged(found: OfNetwork & { readonly part: DamagedPart }): void;
   /** Indexes a range of blocks for a client, like `IndexFiller.ensure`. */
-  ensure(range: {
-    readonly network: string;
-    readonly fromBlock: number;
-    readonly toBlock: number;
-    readonly client: BudgetClient;
-  }): Promise<void>;
+  ensure(range: OfNetwork & BlockRange & { readonly client: BudgetClient }): Promise<void>;
   /** Counts blocks that a worker fetches for a client, like `IndexFiller.charge`. */
-  charge(fetched: {
-    readonly network: string;
-    readonly blocks: number;
-    readonly client: BudgetClient;
-  }): MaybePromise<void>;
+  charge(fetched: OfNetwork & { readonly blocks: number; readonly client: BudgetClient }): MaybePromise<void>;
   /** Returns the gateway access of the console session with this secret; undefined if the session has ended. */
   consoleAccess(secret: string): Promise<GatewayAccess | undefined>;
   /** Reports a transaction that a node accepted. Replies when all workers know it. */
-  accepted(transaction: AcceptedTransaction & { readonly network: string }): Promise<void>;
+  accepted(transaction: AcceptedTransaction & OfNetwork): Promise<void>;
   take(wanted: WantedLease): Lease;
   takeOfNode(wanted: OfNode & WantedNodeLease): NodeLease;
   /** Replies when a slot for a trace at a node is free for the client. The worker then uses it until `endTraceSlot`. */
@@ -81,7 +75,7 @@ export type PrimaryCalls = {
   /** Ends the use of a slot, or the wait for one. */
   endTraceSlot(id: string): void;
   /** Starts or stops sending the worker the changes of a network's index, which are large and rarely needed. */
-  wantChanges(wanted: { readonly network: string; readonly areWanted: boolean }): void;
+  wantChanges(wanted: OfNetwork & { readonly areWanted: boolean }): void;
   /** Calls a filter method, such as `eth_newFilter`, for a client over HTTP. Parameters are in canonical form. */
   filter(call: {
     readonly network: string;
