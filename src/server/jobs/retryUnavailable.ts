@@ -1,13 +1,10 @@
-import { existsSync } from 'node:fs';
 import { retryBlock } from '../../ethereum/ingest/index.ts';
 import { type IndexTraceLimits, NodeError, type TraceProvider } from '../../ethereum/nodes/index.ts';
-import { openTraceStore } from '../../ethereum/store/lmdb/traces/index.ts';
 import type { TraceStore, UnavailableBlock } from '../../ethereum/traces/index.ts';
-import { lockDataDir } from '../data/dataDirLock.ts';
 import { openNodes } from '../ethereum/openNodes.ts';
 import { IndexingError } from './fillIndex.ts';
-import { indexFolder } from './indexFolder.ts';
 import { type SharedTargetOptions, withSharedTarget } from './sharedTarget.ts';
+import { withIndex } from './withIndex.ts';
 
 export interface RetryUnavailableOptions {
   readonly dataDir: string;
@@ -27,29 +24,19 @@ export interface RetriedBlocks {
 
 /** Requests each unavailable block of an index from the nodes again. Rejects with IndexingError or store errors. */
 export async function retryUnavailable(options: RetryUnavailableOptions): Promise<RetriedBlocks> {
-  const { dataDir, network, stores, upstream, traceLimits, trouble } = options;
+  const { stores, upstream, traceLimits, trouble } = options;
   if (stores !== undefined)
     return withSharedTarget({ ...options, ...stores }, ({ target, source }) =>
       retryAll(target, source, options),
     );
-  const folder = indexFolder(dataDir, network);
-  if (!existsSync(folder))
-    throw new IndexingError(
-      `no index of ${network} in ${dataDir}: set the server's data folder with --data-dir or FLOODGATE_DATA_DIR`,
-    );
-  const lock = lockDataDir(dataDir);
-  const store = openTraceStore(folder);
-  try {
+  return withIndex(options, async (store) => {
     const nodes = await openNodes(
       upstream,
       { chain: await store.chain(), traceLimits },
       (_, what, { message }) => trouble(`${what}: ${message}`),
     );
     return await retryAll(store, nodes.source, options).finally(() => nodes.close());
-  } finally {
-    await store.close();
-    lock.release();
-  }
+  });
 }
 
 /** Requests each unavailable block of an index from the nodes again. Rejects with IndexingError or store errors. */

@@ -1,9 +1,5 @@
-import { existsSync } from 'node:fs';
 import { rewind } from '../../ethereum/ingest/index.ts';
-import { openTraceStore } from '../../ethereum/store/lmdb/traces/index.ts';
-import { lockDataDir } from '../data/dataDirLock.ts';
-import { IndexingError } from './fillIndex.ts';
-import { indexFolder } from './indexFolder.ts';
+import { withIndex } from './withIndex.ts';
 
 export interface RewindIndexOptions {
   readonly dataDir: string;
@@ -23,23 +19,9 @@ export interface Rewound {
  * block, which does not happen on a public chain. Locks the data folder. Rejects with IndexingError if there is no
  * index.
  */
-export async function rewindIndex({ dataDir, network, lastBlock }: RewindIndexOptions): Promise<Rewound> {
-  const folder = indexFolder(dataDir, network);
-  if (!existsSync(folder))
-    throw new IndexingError(
-      `no index of ${network} in ${dataDir}: set the server's data folder with --data-dir or FLOODGATE_DATA_DIR`,
-    );
-  const lock = lockDataDir(dataDir);
-  try {
-    const store = openTraceStore(folder);
-    try {
-      const from = (await store.head())?.number;
-      await rewind(store, { undoFrom: lastBlock + 1, undoFinal: true });
-      return { from, to: (await store.head())?.number };
-    } finally {
-      await store.close();
-    }
-  } finally {
-    lock.release();
-  }
-}
+export const rewindIndex = ({ lastBlock, ...index }: RewindIndexOptions): Promise<Rewound> =>
+  withIndex(index, async (store) => {
+    const from = (await store.head())?.number;
+    await rewind(store, { undoFrom: lastBlock + 1, undoFinal: true });
+    return { from, to: (await store.head())?.number };
+  });
