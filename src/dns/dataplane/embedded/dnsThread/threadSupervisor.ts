@@ -82,6 +82,8 @@ export class ThreadSupervisor {
   /** Listens on an address, also after a restart. Returns the port. */
   async listen(frontend: number, { host, port }: ServerAddress): Promise<number> {
     const worker = this.#worker;
+    if (worker === undefined && port === 0)
+      throw new Error('the DNS thread that chooses the port does not run');
     const bound = worker === undefined ? port : await listenIn(worker, frontend, { host, port });
     this.#listens.set(frontend, { host, port: bound });
     return bound;

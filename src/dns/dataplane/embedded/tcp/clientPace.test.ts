@@ -5,12 +5,12 @@ const BURST_MS = 50;
 const SHARE = 0.25;
 const WORK_MS = 2;
 
-/** A pace with a clock that only work and `passUntil` advance. */
-function paced() {
+/** A pace with a clock that only work and `passUntil` advance. `run`: the scheduler. */
+function paced(run = (_: unknown, work: () => void): void => work()) {
   let nowMs = 0;
   const timers: { readonly atMs: number; readonly work: () => void }[] = [];
   const pace = new ClientPace(
-    { run: (_, work) => work() },
+    { run },
     { nowMs: () => nowMs, runAfter: (delayMs, work) => void timers.push({ atMs: nowMs + delayMs, work }) },
   );
   const done: Record<string, number[]> = { greedy: [], polite: [] };
@@ -63,4 +63,21 @@ it('clients that used no time lately are forgotten', () => {
   passUntil(() => done.greedy?.length === 100);
   pace.sweep();
   expect(pace.size).toBe(1);
+});
+
+it('work that waits for the scheduler uses the share of the client, too', () => {
+  const scheduled: (() => void)[] = [];
+  const { run, done, passUntil } = paced((_, work) => void scheduled.push(work));
+  for (let i = 0; i < 200; i++) run('greedy', i);
+  expect(scheduled).toHaveLength(200);
+  const runScheduled = (): void => {
+    for (const work of scheduled.splice(0)) work();
+  };
+  runScheduled();
+  expect(done.greedy?.length).toBeLessThanOrEqual((BURST_MS + WORK_MS) / (1 - SHARE) / WORK_MS + 1);
+  passUntil(() => {
+    runScheduled();
+    return done.greedy?.length === 200;
+  });
+  expect(done.greedy).toEqual([...Array(200).keys()]);
 });

@@ -45,7 +45,7 @@ export class ClientPace {
   run(client: string, work: () => void): void {
     const account = this.#account(client);
     if (account.leftMs < 0) this.#wait(client, account, work);
-    else this.#scheduler.run({ address: client }, () => this.#runNow(account, work));
+    else this.#scheduler.run({ address: client }, () => this.#runNow(client, account, work));
   }
 
   /** Forgets clients that may use the whole burst again. Call it several times per second. */
@@ -66,7 +66,10 @@ export class ClientPace {
     return account;
   }
 
-  #runNow(account: Account, work: () => void): void {
+  #runNow(client: string, account: Account, work: () => void): void {
+    this.#refill(account);
+    // Other work of the client may have run since the scheduler received this one.
+    if (account.leftMs < 0) return this.#wait(client, account, work);
     const startMs = this.#clock.nowMs();
     try {
       work();
