@@ -1,4 +1,5 @@
 /** Calls for the selected account: its rules, zone policies, access lists, attacks, guards and audit log. */
+import type { Explanation } from '../../../src/dns/detector/index.ts';
 import { account, isGuarded } from '../session.ts';
 import { type ApiRequest, call, callPages, pathOf } from './client.ts';
 import { collection } from './collection.ts';
@@ -40,19 +41,6 @@ export interface Counts {
   readonly reasons: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
-export interface Explanation {
-  readonly name: string;
-  readonly type: string;
-  readonly zone: string;
-  readonly zone_attacked: boolean;
-  readonly zone_judged_by_rate: boolean;
-  readonly zone_awaits_names: boolean;
-  readonly known: boolean;
-  readonly known_types: readonly string[];
-  readonly reason: string;
-  readonly verdict: string;
-}
-
 export const readAnalytics = (id: string, query: ApiRequest['query'] = {}) =>
   call<Analytics>({ path: `${ruleCalls.callOf(id).path}/analytics`, query });
 
@@ -62,7 +50,7 @@ export const policyCalls = collection<
   ZonePolicyChanges
 >(() => `${guardPath()}/zones`);
 
-/** Lets all guards of the account discard what they learned about the zone of a policy. */
+/** Makes all guards of the account forget the names and rates of a policy's zone. */
 export const forgetZone = (id: string) =>
   call<null>({ method: 'POST', path: `${policyCalls.callOf(id).path}/forget` });
 

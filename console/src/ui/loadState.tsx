@@ -14,5 +14,5 @@ export function LoadState({ of: { loaded, again }, what }: LoadStateProps) {
   return value === undefined ? <Reading what={what} /> : null;
 }
 
-/** Shown while the server has not answered yet, in the place of the content. */
+/** Shown instead of the content until the server answers. */
 export const Reading = ({ what }: { readonly what: string }) => <p class="quiet">Reading {what} …</p>;

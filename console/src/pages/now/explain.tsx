@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useSearch } from 'wouter-preact';
-import { type Explanation, readAnalytics } from '../../api/account.ts';
+import type { Explanation } from '../../../../src/dns/detector/index.ts';
+import { readAnalytics } from '../../api/account.ts';
 import { ruleInForceId } from '../../live.ts';
 import { changeQuery } from '../../navigate.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
