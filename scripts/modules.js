@@ -68,6 +68,7 @@ const LIST = [
   ['platform/postgres', 'connection options of PostgreSQL'],
   ['platform/metrics', 'metrics that are cheap on a hot path'],
   ['platform/logging', 'the logger interface', true],
+  ['platform/sockets', 'closes connections with a reset'],
   ['platform/addresses', 'IP addresses, networks, and client identity'],
 ];
 

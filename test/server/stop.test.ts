@@ -4,7 +4,11 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
+import { askTcp, query } from '../dns/support/dnsClient.ts';
+import { ZONE_NAME, ZONE_TEXT } from '../dns/support/guardInFront.ts';
 import { cleanEnvironment } from '../support/cleanEnvironment.ts';
+import { freePort } from '../support/freePort.ts';
 import { PROGRAM } from '../support/program.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { spawnGuarded } from '../support/spawn.ts';
@@ -12,6 +16,7 @@ import { startFloodgate, startFloodgateProcess } from '../support/startFloodgate
 import { until } from '../support/until.ts';
 import { type FaultyNode, startFaultyNode } from '../traces/support/faultyNode.ts';
 
+const LOOPBACK = '127.0.0.1';
 const BALANCE = {
   jsonrpc: '2.0',
   id: 1,
@@ -185,6 +190,26 @@ it('an incomplete request does not delay a stop', async () => {
   });
   expect(await floodgate.stop()).toBe(0);
   for (const socket of sockets) socket.destroy();
+});
+
+it('clients that close their DNS connections meanwhile do not delay a stop', async () => {
+  const authority = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
+  const dns = { host: LOOPBACK, port: await freePort() };
+  const settings = {
+    account: 'a',
+    listen: [`${LOOPBACK}:${dns.port}`],
+    servers: [`${LOOPBACK}:${authority.port}`],
+  };
+  try {
+    // Whether a connection closes exactly during the stop is random.
+    for (let i = 0; i < 4; i++) {
+      const floodgate = await startFloodgateProcess({ config: { role: 'rules,guard', dns: settings } });
+      await Promise.all(Array.from({ length: 50 }, () => askTcp([query(`www.${ZONE_NAME}`)], dns)));
+      expect(await floodgate.stop()).toBe(0);
+    }
+  } finally {
+    await authority.stop();
+  }
 });
 
 it('SIGTERM during the start ends the server immediately', async () => {

@@ -1,11 +1,11 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { TLSSocket } from 'node:tls';
 import { Counter, type Registry } from 'prom-client';
 import type { ClientAddress } from '../../addresses/index.ts';
 import { Budget, type BudgetBound, type BudgetClient } from '../../budgets/index.ts';
 import { RareLog, type WarningLog } from '../../logging/index.ts';
 import { gaugesOf } from '../../metrics/index.ts';
+import { resetConnection } from '../../sockets/index.ts';
 import { Connections } from '../connection.ts';
 import { connectionEvent } from '../connectionEvent.ts';
 import { clientOf } from '../unfinished/countedRequest.ts';
@@ -87,12 +87,11 @@ export class Readers {
     this.#wantedPlaces++;
   }
 
-  /** Closes a connection with a reset, so that the system frees its buffers. Node resets only plain TCP. */
+  /** Closes a connection with a reset, if it can be reset, so that the system frees its buffers. */
   cut(reader: Reader, reason: Reason): void {
     const { bytes, socket } = reader;
     const { remoteAddress: address } = socket;
-    if (socket instanceof TLSSocket || address === undefined) socket.destroy();
-    else socket.resetAndDestroy();
+    resetConnection(socket);
     this.#readers.delete(reader);
     reader.release();
     this.#cuts.inc({ reason });

@@ -4,6 +4,7 @@
  * unchanged.
  */
 import type { Socket } from 'node:net';
+import { resetConnection } from '../../../../platform/sockets/index.ts';
 import { type HashKey, Question, ReadResult, readHeader, readQuery } from '../../../protocol/index.ts';
 import type { DnsServer } from '../../index.ts';
 import { framedResponse, type LocalResponse, responseTo } from '../localResponses.ts';
@@ -180,7 +181,7 @@ export class TcpConnection implements ServerSlotUser {
   /** Resets the connection: closes it immediately and discards unsent answers. */
   reset(reason: CloseReason): void {
     this.#closing ??= reason;
-    this.#socket.resetAndDestroy();
+    resetConnection(this.#socket);
   }
 
   /** Closes the connection if a timeout has expired. Called several times per second. */
@@ -193,7 +194,7 @@ export class TcpConnection implements ServerSlotUser {
     const server = this.#upstream?.server;
     if (server !== undefined && !this.#shared.isInUse(server)) this.requestRelease();
     if (this.#closing !== undefined) {
-      if (isStalled || since(this.#closingMs) > this.#closingLimitMs) this.#socket.resetAndDestroy();
+      if (isStalled || since(this.#closingMs) > this.#closingLimitMs) resetConnection(this.#socket);
       else if (this.#socket.writableLength === 0 && this.#hasLingered) this.#socket.destroy();
     } else if (isStalled) this.reset('not_reading');
     else if (!this.#hasAsked && since(this.#openedMs) > FIRST_QUERY_MS) this.reset('no_query');

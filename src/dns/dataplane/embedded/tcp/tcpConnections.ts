@@ -2,6 +2,7 @@
 import { createServer, type Server, type ServerOpts, type Socket } from 'node:net';
 import { clientKey } from '../../../../platform/addresses/index.ts';
 import type { Scheduler } from '../../../../platform/scheduler/index.ts';
+import { resetConnection } from '../../../../platform/sockets/index.ts';
 import { FIRST_NOT_FORWARDED, reasonOf, UserEnd, type Verdict } from '../../../detector/index.ts';
 import { type HashKey, Question, readAnswer } from '../../../protocol/index.ts';
 import { type DnsServer, type PacketFaults, PendingUserQueries } from '../../index.ts';
@@ -115,7 +116,7 @@ export class TcpConnections {
     if (this.#closed || !admission.admitted) {
       this.counts.closed[this.#closed ? 'stop' : 'no_place']++;
       socket.on('error', () => {});
-      socket.resetAndDestroy();
+      resetConnection(socket);
       return;
     }
     this.counts.accepted++;

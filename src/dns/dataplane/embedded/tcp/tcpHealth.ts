@@ -2,6 +2,7 @@
 
 import { connect, type Socket } from 'node:net';
 import { inBackground } from '../../../../platform/background/index.ts';
+import { resetConnection } from '../../../../platform/sockets/index.ts';
 import type { DnsServer } from '../../index.ts';
 import { afterReads } from '../afterReads.ts';
 import type { Probe } from '../servers/probe.ts';
@@ -66,7 +67,7 @@ export class TcpHealth {
       const end = (result: ProbeResult): void => {
         clearTimeout(timer);
         this.#open.delete(socket);
-        socket.resetAndDestroy();
+        resetConnection(socket);
         resolve(result);
       };
       const timer = setTimeout(() => afterReads(() => end('silent')), PROBE_MS * 0.8);

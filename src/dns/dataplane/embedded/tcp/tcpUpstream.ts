@@ -1,5 +1,6 @@
 /** TCP connection to the first reachable DNS server of a list. Queries are queued until the connection is open. */
 import { connect, type Socket } from 'node:net';
+import { resetConnection } from '../../../../platform/sockets/index.ts';
 import type { DnsServer } from '../../index.ts';
 
 const CONNECT_TIMEOUT_MS = 2000;
@@ -76,9 +77,7 @@ export class TcpUpstream {
    */
   close(): void {
     this.#isClosed = true;
-    // resetAndDestroy() waits for the connection to be established; destroy() does not.
-    if (this.isConnected) this.#socket?.resetAndDestroy();
-    else this.#socket?.destroy();
+    if (this.#socket !== undefined) resetConnection(this.#socket);
   }
 
   #connect([server, ...others]: readonly DnsServer[]): void {

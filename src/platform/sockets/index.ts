@@ -1,0 +1,1 @@
+export { resetConnection } from './resetConnection.ts';
