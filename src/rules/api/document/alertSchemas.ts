@@ -46,21 +46,3 @@ export const alertSchemas = {
     duration_ms: Type.Number(),
   }),
 };
-
-export const exampleAlerts = {
-  webhooks: [
-    {
-      ...{ name: 'webhook-1', host: 'alerts.example.com', form: 'json', waiting: 0 },
-      last_attempt: { at: '2026-11-20T22:10:38.762Z', delivered: true },
-    },
-  ],
-  is_signed: true,
-  history: [
-    {
-      ...{ id: '0b0f3a52-7f5d-4a57-9df4-0d5f4b8f8d3e', incident: '5e0c1b0e-7f0b-4a2b-9a51-2f8a0f2f7f11' },
-      ...{ kind: 'attack', state: 'firing', subject: 'example.com', text: 'Attack on example.com.' },
-      ...{ at: '2026-11-20T22:10:38.019Z', delivered: ['webhook-1'] },
-    },
-  ],
-};
-export const exampleAlertTest = { webhook: 'webhook-1', delivered: true, duration_ms: 120 };

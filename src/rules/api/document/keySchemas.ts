@@ -87,7 +87,6 @@ export const gatewaySchema = closedObject({
     description: 'Whether requests need a key, which is the case once a key was created.',
   }),
 });
-export const exampleGateway = { networks: [{ network: 'mainnet', chain_id: '0x1' }], needs_key: false };
 
 export const namesSchema = closedObject({
   abis: Type.Record(Type.String(), Type.Array(Type.Object({})), {
@@ -95,15 +94,3 @@ export const namesSchema = closedObject({
   }),
   labels: Type.Record(Type.String(), Type.String(), { description: 'Labels by address, in lower case.' }),
 });
-export const exampleNames = {
-  abis: { '*': [{ type: 'function', name: 'harvest', inputs: [], outputs: [] }] },
-  labels: { '0x00000000219ab540356cbb839cbe05303d7705fa': 'Deposit contract' },
-};
-
-export const exampleGatewayKeyCreation = { name: 'explorer', rate_per_second: 50, methods: ['eth_call'] };
-export const exampleGatewayKey = {
-  ...{ id: '3f6d1a2b', status: 'active', ...exampleGatewayKeyCreation },
-  created_on: '2026-11-20T22:10:38.762503+00:00',
-  ...{ created_by: '0f1e2d3c4b5a69788796a5b4c3d2e1f0', created_from: '192.0.2.7' },
-  calls: { admitted: 1200, limited: 3, forbidden: 0 },
-};

@@ -4,8 +4,7 @@ import { cursorPattern, DEFAULT_AUDIT_PAGE, MAX_AUDIT_PAGE } from '../handlers/a
 import { DEFAULT_ATTACKS_PER_PAGE, MAX_ATTACKS_PER_PAGE } from '../handlers/guardHandlers.ts';
 import { MAX_RETRY_KEY_CHARACTERS } from '../handlers/retryKey.ts';
 import { MAX_PER_PAGE, ruleOrders, zoneOrders } from '../http/paging.ts';
-import { EXAMPLE_ATTACK_ID, EXAMPLE_ENTRY_ID, EXAMPLE_RULE_ID, EXAMPLE_ZONE_ID } from './examples.ts';
-import { EXAMPLE_TOKEN_ID } from './tokenSchemas.ts';
+import { EXAMPLE_RULE_ID } from './examples.ts';
 
 const anyCase = (word: string) => word.replaceAll(/[A-Z]/g, (letter) => `[${letter}${letter.toLowerCase()}]`);
 
@@ -27,14 +26,14 @@ export const parameters = {
     schema: Type.String({ pattern: accountIdPattern, maxLength: 32 }),
   },
   rule_id: uuidOf('rule', EXAMPLE_RULE_ID),
-  entry_id: uuidOf('entry', EXAMPLE_ENTRY_ID),
-  zone_id: uuidOf('zone policy', EXAMPLE_ZONE_ID),
-  attack_id: uuidOf('attack', EXAMPLE_ATTACK_ID),
+  entry_id: uuidOf('entry', '8f14e45f-ceea-467f-9a0c-1d2e3f4a5b6c'),
+  zone_id: uuidOf('zone policy', '0b9c9d5e-7d0a-4a55-8f0e-3f1f6f0f2a11'),
+  attack_id: uuidOf('attack', 'b3a1c5de-0f4b-4c1e-9a66-6f1d2c3b4a5e'),
   token_id: {
     in: 'path',
     required: true,
     description: 'Id of the token. An invalid id is treated as unknown.',
-    example: EXAMPLE_TOKEN_ID,
+    example: '0f1e2d3c4b5a69788796a5b4c3d2e1f0',
     schema: Type.String({ pattern: '^[0-9a-f]{32}$' }),
   },
   key_id: {

@@ -39,17 +39,3 @@ export const createdApiTokenSchema = closedObject({
   ...members,
   value: text('The secret token. It is returned only once.'),
 });
-
-export const EXAMPLE_TOKEN_ID = '0f1e2d3c4b5a69788796a5b4c3d2e1f0';
-
-export const exampleApiTokenCreation = {
-  ...{ label: 'dashboard', accounts: ['0123abcd'] },
-  ...{ permissions: ['dns_protection:read'], expires_on: '2099-01-31T00:00:00Z' },
-};
-export const exampleApiToken = {
-  ...{ id: EXAMPLE_TOKEN_ID, label: 'dashboard', status: 'active', all_accounts: false },
-  ...{ accounts: ['0123abcd'], permissions: ['dns_protection:read'] },
-  ...{ created_on: '2026-11-20T22:10:38.762503+00:00', created_by: 'configured:3f1c9a0b7d2e4f68' },
-  expires_on: '2099-01-31T00:00:00.000000+00:00',
-  requests: { count: 12, rejected: 0 },
-};
