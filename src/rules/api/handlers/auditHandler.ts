@@ -3,16 +3,10 @@ import {
   type AuditFilter,
   type AuditLog,
   allowedRuleId,
-  type Fault,
-  InvalidRule,
   includesPermission,
   isRuleId,
   type Micros,
-  parseMoment,
   parseTimestamp,
-  periodFaults,
-  pointerTo,
-  quoteText,
   type Rule,
   type RuleFormat,
   type TokenChange,
@@ -20,6 +14,7 @@ import {
 } from '../../index.ts';
 import type { Caller } from '../http/authenticate.ts';
 import { successEnvelope } from '../http/envelope.ts';
+import { readQuery } from '../http/queryReader.ts';
 import type { ApiRequest, ApiResponse } from '../http/request.ts';
 import type { GatewayKeyChange, GatewayKeys } from './keyHandlers.ts';
 import { isVisibleTo, settingsOfToken } from './tokenHandlers.ts';
@@ -55,7 +50,7 @@ export function auditHandler({ audit, tokens, keys, format }: AuditDependencies)
     });
   };
   return async ({ accountId, caller, query }: ApiRequest): Promise<ApiResponse> => {
-    const { filter, limit, from } = readQuery(query);
+    const { filter, limit, from } = readAuditQuery(query);
     const withTokens = includesPermission(caller.permissions, 'tokens:read');
     const page = await audit.page({ account: accountId, withTokens, ...filter }, { limit, from });
     const isAllowed = (change: AuditEntry) => !('token' in change) || isTokenOf(accountId, caller, change);
@@ -119,31 +114,15 @@ interface AuditQuery {
 }
 
 /** Parses the query parameters of the audit log. Ignores unknown ones. Throws `InvalidRule` with all faults. */
-function readQuery(query: ApiRequest['query']): AuditQuery {
-  const faults: Fault[] = [];
-  const read = <T>(name: string, allowed: string, parse: (text: string) => T | undefined): T | undefined => {
-    const text = query[name];
-    if (text === undefined) return undefined;
-    const value = typeof text === 'string' ? parse(text) : undefined;
-    const got = typeof text === 'string' ? quoteText(text) : 'more than one value';
-    if (value === undefined)
-      faults.push({ pointer: pointerTo(name), message: `${name} must be ${allowed}; got ${got}` });
-    return value;
-  };
-  const moment = 'a time such as 2026-11-20T22:10:38Z';
-  const since = read('since', moment, parseMoment);
-  const until = read('until', moment, parseMoment);
-  const rule = read('rule_id', allowedRuleId, (text) => (isRuleId(text) ? text.toLowerCase() : undefined));
-  const limit = read('per_page', `an integer from 1 to ${MAX_AUDIT_PAGE}`, parseLimit);
-  const from = read('cursor', 'the cursor of an earlier response', (text) =>
-    cursor.test(text) ? Math.min(Number.parseInt(text, 36), Number.MAX_SAFE_INTEGER) : undefined,
-  );
-  faults.push(...periodFaults(since, until));
-  if (faults.length > 0) throw new InvalidRule(faults);
-  return { filter: { since, until, rule }, limit: limit ?? DEFAULT_AUDIT_PAGE, from };
-}
-
-function parseLimit(text: string): number | undefined {
-  const limit = /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  return limit >= 1 && limit <= MAX_AUDIT_PAGE ? limit : undefined;
-}
+const readAuditQuery = (query: ApiRequest['query']): AuditQuery =>
+  readQuery(query, (reader) => {
+    const { since, until } = reader.period();
+    const rule = reader.read('rule_id', allowedRuleId, (text) =>
+      isRuleId(text) ? text.toLowerCase() : undefined,
+    );
+    const limit = reader.integer('per_page', MAX_AUDIT_PAGE) ?? DEFAULT_AUDIT_PAGE;
+    const from = reader.read('cursor', 'the cursor of an earlier response', (text) =>
+      cursor.test(text) ? Math.min(Number.parseInt(text, 36), Number.MAX_SAFE_INTEGER) : undefined,
+    );
+    return { filter: { since, until, rule }, limit, from };
+  });

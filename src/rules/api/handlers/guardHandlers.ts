@@ -3,19 +3,16 @@ import {
   allowedLocation,
   BadZoneError,
   canonicalZone,
-  type Fault,
   InvalidRule,
   isLocationName,
   isRuleId,
   MAX_NAME_CHARACTERS,
-  parseMoment,
   parseTimestamp,
-  periodFaults,
   pointerTo,
-  quoteText,
 } from '../../index.ts';
 import { successEnvelope } from '../http/envelope.ts';
-import { readInteger, readPageRequest, slicePage } from '../http/paging.ts';
+import { readPageRequest, slicePage } from '../http/paging.ts';
+import { type QueryReader, readQuery } from '../http/queryReader.ts';
 import type { ApiRequest, ApiResponse } from '../http/request.ts';
 import { notFound } from './collectionHandlers.ts';
 
@@ -26,7 +23,6 @@ export const MAX_ATTACKS_PER_PAGE = 100;
 export const DEFAULT_ATTACKS_PER_PAGE = 25;
 const MICROS_PER_MILLI = 1000;
 const HOUR_MS = 3_600_000;
-const MOMENT_ALLOWED = 'a time such as 2026-11-20T22:10:38Z';
 
 export interface AttackPageRequest {
   readonly page: number;
@@ -91,64 +87,45 @@ export function guardHandlers(
   guard: GuardReports,
   { audit, zoneOf }: GuardHandlersDependencies,
 ): GuardHandlers {
+  /** Sends a report of the guard in this process, if it protects the account of the request. */
+  const send = async (
+    request: ApiRequest,
+    report: () => Promise<object> | object | undefined,
+  ): Promise<ApiResponse> => {
+    const reported = request.accountId === guard.accountId ? await report() : undefined;
+    if (reported === undefined) throw notFound(request);
+    return { body: successEnvelope(reported) };
+  };
   return {
-    async status(request) {
-      const status = request.accountId === guard.accountId ? guard.status() : undefined;
-      if (status === undefined) throw notFound(request);
-      return { body: successEnvelope(status) };
-    },
-
-    async rates(request) {
-      const reported = request.accountId === guard.accountId ? guard.rates() : undefined;
-      if (reported === undefined) throw notFound(request);
-      return { body: successEnvelope(reported) };
-    },
-
+    status: (request) => send(request, () => guard.status()),
+    rates: (request) => send(request, () => guard.rates()),
+    whatIf: (request) => send(request, () => guard.whatIf()),
     async minuteRates(request) {
-      const { since, until: asked } = readMoments(request.query, ['since', 'until']);
-      const faults = periodFaults(since, asked);
-      if (faults.length > 0) throw new InvalidRule(faults);
-      const until = asked ?? Date.now();
-      const span = { sinceMs: since ?? until - HOUR_MS, untilMs: until };
-      const reported = request.accountId === guard.accountId ? guard.minuteRates(span) : undefined;
-      if (reported === undefined) throw notFound(request);
-      return { body: successEnvelope(reported) };
+      const { sinceMs, untilMs = Date.now() } = readQuery(request.query, periodOf);
+      return send(request, () => guard.minuteRates({ sinceMs: sinceMs ?? untilMs - HOUR_MS, untilMs }));
     },
-
     async samples(request) {
-      const { at = Number.NaN } = readMoments({ at: '', ...request.query }, ['at']);
-      const reported = request.accountId === guard.accountId ? guard.samples(at) : undefined;
-      if (reported === undefined) throw notFound(request);
-      return { body: successEnvelope(reported) };
+      const at = readQuery({ at: '', ...request.query }, (reader) => reader.moment('at'));
+      return send(request, () => guard.samples(millisOf(at) ?? Number.NaN));
     },
-
-    async whatIf(request) {
-      const reported = request.accountId === guard.accountId ? await guard.whatIf() : undefined;
-      if (reported === undefined) throw notFound(request);
-      return { body: successEnvelope(reported) };
-    },
-
-    async attacks(request) {
-      const asked = readAttackQuery(request.query);
+    async attacks({ accountId, query }) {
+      const asked = readQuery(query, attackPage);
       const { page, perPage } = asked;
-      const { result, total } = await guard.attacks(request.accountId, asked);
+      const { result, total } = await guard.attacks(accountId, asked);
       const resultInfo = {
         ...{ page, per_page: perPage, count: result.length, total_count: total },
         total_pages: Math.ceil(total / perPage),
       };
       return { body: successEnvelope(result, { resultInfo }) };
     },
-
     async attack(request) {
       const attack = await guard.attack(request.accountId, request.attackId.toLowerCase());
       if (attack === undefined) throw notFound(request);
       return { body: successEnvelope(attack) };
     },
-
     async fleet({ accountId }) {
       return { body: successEnvelope(await guard.fleet(accountId)) };
     },
-
     async assessments(request) {
       const all = request.accountId === guard.accountId ? guard.assessments() : undefined;
       if (all === undefined) throw notFound(request);
@@ -157,7 +134,6 @@ export function guardHandlers(
       const { result, resultInfo } = slicePage(matching, readPageRequest(request.query));
       return { body: successEnvelope(result, { resultInfo }) };
     },
-
     async forget(request) {
       const { accountId: account, zoneId, actor } = request;
       const policy = zoneId.toLowerCase();
@@ -170,13 +146,6 @@ export function guardHandlers(
   };
 }
 
-interface Bounds {
-  readonly standard: number;
-  readonly highest: number;
-}
-const PAGES: Bounds = { standard: 1, highest: Number.MAX_SAFE_INTEGER };
-const PER_PAGE: Bounds = { standard: DEFAULT_ATTACKS_PER_PAGE, highest: MAX_ATTACKS_PER_PAGE };
-
 /** Returns the zone in the query in its canonical form. Throws `InvalidRule` if it is not one name. */
 function readZone({ zone }: ApiRequest['query']): string | undefined {
   if (zone === undefined) return undefined;
@@ -188,59 +157,24 @@ function readZone({ zone }: ApiRequest['query']): string | undefined {
   }
 }
 
-/** Returns times in milliseconds since 1970, undefined if omitted. Throws `InvalidRule` with all faults. */
-function readMoments<Name extends string>(
-  query: ApiRequest['query'],
-  names: readonly Name[],
-): Partial<Record<Name, number>> {
-  const faults: Fault[] = [];
-  const entries = names.flatMap((name) => {
-    const text = query[name];
-    if (text === undefined) return [];
-    const parsed = typeof text === 'string' ? parseMoment(text) : undefined;
-    if (parsed !== undefined) return [[name, Math.floor(parseTimestamp(parsed) / MICROS_PER_MILLI)]];
-    const got = typeof text === 'string' ? quoteText(text) : 'more than one value';
-    const message = `${name} must be ${MOMENT_ALLOWED}; got ${got}`;
-    faults.push({ pointer: pointerTo(name), message });
-    return [];
-  });
-  if (faults.length > 0) throw new InvalidRule(faults);
-  return Object.fromEntries(entries) as Partial<Record<Name, number>>; // keys: names
+const millisOf = (moment: string | undefined): number | undefined =>
+  moment === undefined ? undefined : Math.floor(parseTimestamp(moment) / MICROS_PER_MILLI);
+
+function periodOf(reader: QueryReader): Pick<AttackPageRequest, 'sinceMs' | 'untilMs'> {
+  const { since, until } = reader.period();
+  return { sinceMs: millisOf(since), untilMs: millisOf(until) };
 }
 
-/** Parses the query parameters of a list of attacks. Ignores unknown ones. Throws `InvalidRule` with all faults. */
-function readAttackQuery(query: ApiRequest['query']): AttackPageRequest {
-  const faults: Fault[] = [];
-  const wrong = (name: string, allowed: string): undefined => {
-    const value = query[name];
-    const got = typeof value === 'string' ? quoteText(value) : 'more than one value';
-    faults.push({ pointer: pointerTo(name), message: `${name} must be ${allowed}; got ${got}` });
-  };
-  const number = (name: string, { standard, highest }: Bounds, allowed: string): number =>
-    readInteger(query[name], standard, highest) ?? wrong(name, allowed) ?? standard;
-  const moment = (name: string): number | undefined => {
-    const text = query[name];
-    if (text === undefined) return undefined;
-    const parsed = typeof text === 'string' ? parseMoment(text) : undefined;
-    if (parsed === undefined) return wrong(name, MOMENT_ALLOWED);
-    return Math.floor(parseTimestamp(parsed) / MICROS_PER_MILLI);
-  };
-  const location = (name: string): string | undefined => {
-    const text = query[name];
-    if (text === undefined) return undefined;
-    const isValid = typeof text === 'string' && text.length <= MAX_NAME_CHARACTERS && isLocationName(text);
-    return isValid ? text : wrong(name, allowedLocation);
-  };
-  const perPageAllowed = `an integer from 1 to ${MAX_ATTACKS_PER_PAGE}`;
-  const asked = {
-    page: number('page', PAGES, 'an integer from 1'),
-    perPage: number('per_page', PER_PAGE, perPageAllowed),
-    sinceMs: moment('since'),
-    untilMs: moment('until'),
+function attackPage(reader: QueryReader): AttackPageRequest {
+  const location = (name: string): string | undefined =>
+    reader.read(name, allowedLocation, (text) =>
+      text.length <= MAX_NAME_CHARACTERS && isLocationName(text) ? text : undefined,
+    );
+  return {
+    page: reader.integer('page') ?? 1,
+    perPage: reader.integer('per_page', MAX_ATTACKS_PER_PAGE) ?? DEFAULT_ATTACKS_PER_PAGE,
+    ...periodOf(reader),
     region: location('region'),
     datacenter: location('datacenter'),
   };
-  faults.push(...periodFaults(asked.sinceMs, asked.untilMs));
-  if (faults.length > 0) throw new InvalidRule(faults);
-  return asked;
 }

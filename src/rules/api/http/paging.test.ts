@@ -1,24 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidRule } from '../../index.ts';
-import { pageOf, readInteger, readPageRequest, slicePage } from './paging.ts';
+import { pageOf, readPageRequest, slicePage } from './paging.ts';
 
 describe('a page', () => {
-  it.each([
-    [undefined, 7],
-    ['1', 1],
-    ['50', 50],
-    ['0', undefined],
-    ['51', undefined],
-    ['-1', undefined],
-    ['1.5', undefined],
-    ['', undefined],
-    ['abc', undefined],
-    [['1', '2'], undefined],
-    ['1'.repeat(17), undefined],
-  ])('has a number that is an integer from 1 to a maximum: %o is read as %o', (value, expected) => {
-    expect(readInteger(value, 7, 50)).toBe(expected);
-  });
-
   it('is the first in ascending order by default, and each wrong parameter is named', () => {
     expect(readPageRequest({})).toMatchObject({ page: 1, order: 'created_on', descending: false });
     const wrong = { page: '0', per_page: 'x', order: 'size', direction: 'up' };

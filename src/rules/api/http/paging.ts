@@ -1,5 +1,5 @@
-import { type Fault, InvalidRule, pointerTo, quoteText } from '../../index.ts';
 import type { ResultInfo } from './envelope.ts';
+import { readQuery } from './queryReader.ts';
 
 /**
  * Maximum and default number of items per page. It is also the maximum number of an account's rules and zone policies,
@@ -25,37 +25,17 @@ export function readPageRequest<Order extends string>(
   query: Readonly<Record<string, unknown>>,
   orders: readonly (Order | 'created_on')[] = ['created_on'],
 ): PageRequest<Order | 'created_on'> {
-  const faults: Fault[] = [];
-  const wrong = (name: string, allowed: string) => {
-    const value = query[name];
-    const got = typeof value === 'string' ? quoteText(value) : 'more than one value';
-    faults.push({ pointer: pointerTo(name), message: `${name} must be ${allowed}; got ${got}` });
-  };
-
-  const page = readInteger(query['page'], 1, Number.MAX_SAFE_INTEGER);
-  if (page === undefined) wrong('page', 'an integer from 1');
-  const perPage = readInteger(query['per_page'], MAX_PER_PAGE, MAX_PER_PAGE);
-  if (perPage === undefined) wrong('per_page', `an integer from 1 to ${MAX_PER_PAGE}`);
-  const wanted = query['order'] === CLOUDFLARE_DEFAULT_ORDER ? undefined : query['order'];
-  const order = orders.find((name) => name === (wanted ?? 'created_on'));
-  if (order === undefined) wrong('order', `one of ${orders.join(', ')}`);
-  const direction = String(query['direction'] ?? 'ASC').toUpperCase();
-  if (direction !== 'ASC' && direction !== 'DESC') wrong('direction', `one of ${directions.join(', ')}`);
-
-  if (page === undefined || perPage === undefined || order === undefined || faults.length > 0)
-    throw new InvalidRule(faults);
-  return { page, perPage, order, descending: direction === 'DESC' };
-}
-
-/**
- * Parses a query parameter that is an integer from 1 to `highest`. Returns `standard` if it is absent, and undefined
- * if it is invalid.
- */
-export function readInteger(value: unknown, standard: number, highest: number): number | undefined {
-  if (value === undefined) return standard;
-  if (typeof value !== 'string' || !/^\d{1,16}$/.test(value)) return undefined;
-  const number = Number(value);
-  return number >= 1 && number <= highest ? number : undefined;
+  return readQuery(query, (reader) => {
+    const page = reader.integer('page') ?? 1;
+    const perPage = reader.integer('per_page', MAX_PER_PAGE) ?? MAX_PER_PAGE;
+    const order = reader.read('order', `one of ${orders.join(', ')}`, (text) =>
+      text === CLOUDFLARE_DEFAULT_ORDER ? 'created_on' : orders.find((name) => name === text),
+    );
+    const direction = reader.read('direction', `one of ${directions.join(', ')}`, (text) =>
+      directions.find((name) => name === text.toUpperCase()),
+    );
+    return { page, perPage, order: order ?? 'created_on', descending: direction === 'DESC' };
+  });
 }
 
 export function slicePage<T>(
