@@ -16,6 +16,20 @@ const uuidOf = (what: string, example: string) =>
     schema: Type.String({ format: 'uuid', minLength: 36, maxLength: 36 }),
   }) as const;
 
+const timeOf = (name: string, description: string) =>
+  ({
+    ...{ name, in: 'query', description },
+    example: name === 'until' ? '2026-11-21T00:00:00Z' : '2026-11-20T00:00:00Z',
+    schema: Type.String({ format: 'date-time' }),
+  }) as const;
+
+const retryKeyOf = (repetition: string) =>
+  ({
+    ...{ name: 'Idempotency-Key', in: 'header', example: '3a4ad5b0-34ea-4d87-bc5e-54a1e7d4d1ad' },
+    description: `Key of the request. A repetition by the same token with the same key and body ${repetition}`,
+    schema: Type.String({ pattern: `^[!-~]{1,${MAX_RETRY_KEY_CHARACTERS}}$` }),
+  }) as const;
+
 /** OpenAPI parameters by name. A parameter whose name is not unique sets `name`. */
 export const parameters = {
   account_id: {
@@ -75,18 +89,11 @@ export const parameters = {
     example: 'ASC',
     schema: Type.String({ pattern: `^(?:${anyCase('ASC')}|${anyCase('DESC')})$`, default: 'ASC' }),
   },
-  since: {
-    in: 'query',
-    description: 'Start of the period. Default: one hour before `until`. Data is kept for seven days.',
-    example: '2026-11-20T00:00:00Z',
-    schema: Type.String({ format: 'date-time' }),
-  },
-  until: {
-    in: 'query',
-    description: 'End of the period. Default: now.',
-    example: '2026-11-21T00:00:00Z',
-    schema: Type.String({ format: 'date-time' }),
-  },
+  since: timeOf(
+    'since',
+    'Start of the period. Default: one hour before `until`. Data is kept for seven days.',
+  ),
+  until: timeOf('until', 'End of the period. Default: now.'),
   name: {
     in: 'query',
     description: 'Domain name for which the response explains the verdict of the guard.',
@@ -117,20 +124,8 @@ export const parameters = {
     example: 'SJC',
     schema: Type.String({ minLength: 1, maxLength: MAX_NAME_CHARACTERS }),
   },
-  'audit since': {
-    name: 'since',
-    in: 'query',
-    description: 'Only changes at or after this time.',
-    example: '2026-11-20T00:00:00Z',
-    schema: Type.String({ format: 'date-time' }),
-  },
-  'audit until': {
-    name: 'until',
-    in: 'query',
-    description: 'Only changes at or before this time.',
-    example: '2026-11-21T00:00:00Z',
-    schema: Type.String({ format: 'date-time' }),
-  },
+  'audit since': timeOf('since', 'Only changes at or after this time.'),
+  'audit until': timeOf('until', 'Only changes at or before this time.'),
   'audit rule_id': {
     name: 'rule_id',
     in: 'query',
@@ -153,27 +148,11 @@ export const parameters = {
     example: 10,
     schema: Type.Integer({ minimum: 1, maximum: MAX_ATTACKS_PER_PAGE, default: DEFAULT_ATTACKS_PER_PAGE }),
   },
-  'attacks since': {
-    name: 'since',
-    in: 'query',
-    description: 'Only attacks that started at or after this time.',
-    example: '2026-11-20T00:00:00Z',
-    schema: Type.String({ format: 'date-time' }),
-  },
-  'attacks until': {
-    name: 'until',
-    in: 'query',
-    description: 'Only attacks that started before this time.',
-    example: '2026-11-21T00:00:00Z',
-    schema: Type.String({ format: 'date-time' }),
-  },
+  'attacks since': timeOf('since', 'Only attacks that started at or after this time.'),
+  'attacks until': timeOf('until', 'Only attacks that started before this time.'),
   'samples at': {
-    name: 'at',
-    in: 'query',
+    ...timeOf('at', 'Time within the second. Samples are kept for ten minutes.'),
     required: true,
-    description: 'Time within the second. Samples are kept for ten minutes.',
-    example: '2026-11-20T00:00:00Z',
-    schema: Type.String({ format: 'date-time' }),
   },
   cursor: {
     in: 'query',
@@ -181,21 +160,10 @@ export const parameters = {
     example: 'jyxt1c3xnc',
     schema: Type.String({ pattern: cursorPattern }),
   },
-  'Idempotency-Key': {
-    in: 'header',
-    description:
-      'Key of the request. A repetition by the same token with the same key and body within 24 hours returns the first result.',
-    example: '3a4ad5b0-34ea-4d87-bc5e-54a1e7d4d1ad',
-    schema: Type.String({ pattern: `^[!-~]{1,${MAX_RETRY_KEY_CHARACTERS}}$` }),
-  },
-  'Idempotency-Key of a secret': {
-    name: 'Idempotency-Key',
-    in: 'header',
-    description:
-      'Key of the request. A repetition by the same token with the same key and body returns the first result with its secret, until the server restarts.',
-    example: '3a4ad5b0-34ea-4d87-bc5e-54a1e7d4d1ad',
-    schema: Type.String({ pattern: `^[!-~]{1,${MAX_RETRY_KEY_CHARACTERS}}$` }),
-  },
+  'Idempotency-Key': retryKeyOf('within 24 hours returns the first result.'),
+  'Idempotency-Key of a secret': retryKeyOf(
+    'returns the first result with its secret, until the server restarts.',
+  ),
   'If-None-Match': {
     in: 'header',
     description:

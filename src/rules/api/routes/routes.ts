@@ -37,35 +37,22 @@ export interface Handlers {
   readonly guardedAccount: string | undefined;
 }
 
-export function routesOf({
-  rules,
-  lists,
-  zonePolicies,
-  audit,
-  live,
-  tokens,
-  keys,
-  names,
-  guard,
-  health,
-  healthHistory,
-  alerts,
-  guardedAccount,
-}: Handlers): readonly Route[] {
+export function routesOf(handlers: Handlers): readonly Route[] {
+  const { rules, zonePolicies, keys, guard, health, healthHistory, alerts } = handlers;
   return [
     ...families.flatMap((family) => [
       ...ruleRoutes(family, rules),
       ...zonePolicyRoutes(family, zonePolicies),
-      auditRoute(family, audit),
-      liveRoute(family, live),
+      auditRoute(family, handlers.audit),
+      liveRoute(family, handlers.live),
       ...(guard ? guardRoutes(family, guard) : []),
     ]),
-    ...accessListRoutes(lists),
+    ...accessListRoutes(handlers.lists),
     verifyRoute,
-    currentTokenRoute(guardedAccount),
-    ...tokenRoutes(tokens),
+    currentTokenRoute(handlers.guardedAccount),
+    ...tokenRoutes(handlers.tokens),
     gatewayRoute(keys),
-    namesRoute(names),
+    namesRoute(handlers.names),
     ...(keys ? keyRoutes(keys) : []),
     ...(health ? [healthRoute(health)] : []),
     ...(alerts ? alertRoutes(alerts) : []),
