@@ -66,8 +66,9 @@ export function checkNewEntry(body: unknown): NewAccessEntry {
     throw new InvalidRule([{ pointer: '/prefix', message: 'prefix is required: set either prefix or name' }]);
   const checker = Object.hasOwn(members, 'prefix') ? newNetworkEntry : newNameEntry;
   refuseFaults(checker, members);
-  const entry = members as Partial<EntrySettings> & ({ prefix: string } | { name: string }); // just checked against its schema
-  return { ...entry, comment: entry.comment ?? '', enabled: entry.enabled ?? true };
+  const entry = members as EntrySettings & ({ prefix: string } | { name: string }); // just checked against its schema
+  const { comment = '', enabled = true, ...subject } = entry;
+  return { ...subject, comment, enabled };
 }
 
 /** Returns only the settings of a stored entry that a request body changes. Throws `InvalidRule` with all faults. */

@@ -14,7 +14,6 @@ export {
   newNameEntrySchema,
   newNetworkEntrySchema,
 } from './accessList.ts';
-export { type AccessListStore, accessListStoreOf } from './accessListStore.ts';
 export {
   type Actor,
   type AuditEntry,
@@ -32,16 +31,6 @@ export {
   type ZoneForgotten,
   zoneChange,
 } from './audit.ts';
-export type {
-  AuditedRecords,
-  Created,
-  Creation,
-  Deletion,
-  IdempotencyRecord,
-  Identified,
-  Scope,
-  Update,
-} from './auditedRecords.ts';
 export { effectiveRule, type GuardLocation } from './effectiveRule.ts';
 export { fieldTable } from './format/fieldTable.ts';
 export { ObjectChecker, plainObject } from './format/objectChecker.ts';
@@ -65,6 +54,22 @@ export {
 } from './format/zonePolicyFormat.ts';
 export { describeValue, type Fault, InvalidRule, periodFaults, pointerTo, quoteText } from './invalidRule.ts';
 export {
+  type AccessListStore,
+  type AuditedRecords,
+  type Created,
+  type Creation,
+  type Deletion,
+  type IdempotencyRecord,
+  type Identified,
+  RETRY_KEY_LIFE_MS,
+  type RecordStore,
+  type RuleStore,
+  recordStoresOf,
+  type Scope,
+  type Update,
+  type ZonePolicyStore,
+} from './recordStore.ts';
+export {
   exampleRule,
   MAX_RULES_PER_ACCOUNT,
   type NewRule,
@@ -74,7 +79,6 @@ export {
   type Sensitivity,
 } from './rule.ts';
 export { allowedRuleId, isRuleId } from './ruleId.ts';
-export { RETRY_KEY_LIFE_MS, type RuleStore, ruleStoreOf } from './ruleStore.ts';
 export type { RulesStorage } from './rulesStorage.ts';
 export type { SharedDatabase, SharedRecords } from './sharedDatabase.ts';
 export { SnapshotCache } from './snapshotCache.ts';
@@ -150,4 +154,3 @@ export {
   validDescendants,
 } from './tokens/tokenTree.ts';
 export { MAX_ZONE_POLICIES, type ZonePolicy, type ZonePolicySettings } from './zonePolicy.ts';
-export { type ZonePolicyStore, zonePolicyStoreOf } from './zonePolicyStore.ts';

@@ -1,16 +1,11 @@
-import type { AccessListStore } from './accessListStore.ts';
 import type { AuditLog } from './audit.ts';
-import type { RuleStore } from './ruleStore.ts';
+import type { RecordStores } from './recordStore.ts';
 import type { SharedDatabase } from './sharedDatabase.ts';
 import type { SessionStore } from './tokens/session.ts';
 import type { TokenStore } from './tokens/tokenStore.ts';
-import type { ZonePolicyStore } from './zonePolicyStore.ts';
 
 /** The stores of rules, access lists, zone policies, tokens and audit entries in one storage engine. */
-export interface RulesStorage {
-  readonly rules: RuleStore;
-  readonly lists: AccessListStore;
-  readonly zonePolicies: ZonePolicyStore;
+export interface RulesStorage extends RecordStores {
   readonly tokens: TokenStore;
   readonly sessions: SessionStore;
   readonly audit: AuditLog;

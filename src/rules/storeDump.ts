@@ -1,6 +1,6 @@
 import type { AccessEntry } from './accessList.ts';
 import type { AuditEntry } from './audit.ts';
-import type { IdempotencyRecord } from './auditedRecords.ts';
+import type { IdempotencyRecord } from './recordStore.ts';
 import type { Rule } from './rule.ts';
 import type { Micros } from './timestamp.ts';
 import type { Token } from './tokens/token.ts';

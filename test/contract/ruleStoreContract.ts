@@ -93,7 +93,7 @@ export function ruleStoreContract(engine: Engine): void {
 
     it('a created rule is returned by id and in the list', () =>
       withStores(async ({ rules }) => {
-        const { rule } = await rules.create('a', fields, { actor });
+        const { item: rule } = await rules.create('a', fields, { actor });
         expect(await rules.get('a', rule.id)).toEqual(rule);
         expect(await rules.list('a')).toEqual([rule]);
         expect(await rules.get('b', rule.id)).toBeUndefined();
@@ -103,7 +103,7 @@ export function ruleStoreContract(engine: Engine): void {
     it('a stored name of a location that a new rule cannot have is read, listed, updated and deleted', () =>
       withStores(async ({ rules }) => {
         // The service accepted such names before. The store does not check them.
-        const { rule } = await rules.create('a', { ...fields, name: 'Zürich 大阪' }, { actor });
+        const { item: rule } = await rules.create('a', { ...fields, name: 'Zürich 大阪' }, { actor });
         expect(() => ruleFormat.checkNewRule({ ...fields, name: rule.name })).toThrow(/visible ASCII/);
         expect([await rules.get('a', rule.id), await rules.list('a')]).toEqual([rule, [rule]]);
         const decide = (stored: Rule) => ruleFormat.checkRulePatch(stored, { ...stored, mode: 'disabled' });
@@ -117,7 +117,7 @@ export function ruleStoreContract(engine: Engine): void {
 
     it('the list is frozen, and the same object until a rule of the account changes', () =>
       withStores(async ({ rules }) => {
-        const { rule } = await rules.create('a', fields, { actor });
+        const { item: rule } = await rules.create('a', fields, { actor });
         const list = await rules.list('a');
         expect(Object.isFrozen(list)).toBe(true);
         await rules.create('b', fields, { actor });
@@ -131,13 +131,13 @@ export function ruleStoreContract(engine: Engine): void {
       withStores(
         async ({ rules }) => {
           const stamps: string[] = [];
-          const { rule } = await rules.create('a', fields, { actor });
+          const { item: rule } = await rules.create('a', fields, { actor });
           stamps.push(rule.modified_on);
           for (const mode of ['disabled', 'enabled', 'monitoring'] as const)
             stamps.push(
               (await rules.update('a', rule.id, { decide: () => ({ mode }), actor }))?.modified_on ?? '',
             );
-          stamps.push((await rules.create('b', fields, { actor })).rule.modified_on);
+          stamps.push((await rules.create('b', fields, { actor })).item.modified_on);
           expect(stamps).toEqual([...new Set(stamps)].sort());
         },
         (() => {
@@ -151,7 +151,7 @@ export function ruleStoreContract(engine: Engine): void {
 
     it('parallel updates of one rule lose no field', () =>
       withStores(async ({ rules }) => {
-        const { rule } = await rules.create('a', fields, { actor });
+        const { item: rule } = await rules.create('a', fields, { actor });
         const changes = [
           { mode: 'disabled' },
           { profile_sensitivity: 'very_high' },
@@ -166,7 +166,7 @@ export function ruleStoreContract(engine: Engine): void {
 
     it('an update or deletion whose decision is empty or throws writes nothing', () =>
       withStores(async ({ rules, audit }) => {
-        const { rule } = await rules.create('a', fields, { actor });
+        const { item: rule } = await rules.create('a', fields, { actor });
         expect(await rules.update('a', rule.id, { decide: () => ({}), actor })).toEqual(rule);
         const refuse = () => {
           throw new Error('refused');
@@ -192,9 +192,9 @@ export function ruleStoreContract(engine: Engine): void {
         await rules.create('a', { ...fields, scope: 'datacenter' }, { actor });
         await rules.create('b', fields, { actor });
         const newer = await rules.create('a', { ...fields, name: 'weur' }, { actor });
-        expect(newer.overrides).toEqual([older.rule.id]);
-        await rules.delete('a', older.rule.id, { check: allow, actor });
-        expect((await rules.create('a', fields, { actor })).overrides).toEqual([newer.rule.id]);
+        expect(newer.overrides).toEqual([older.item.id]);
+        await rules.delete('a', older.item.id, { check: allow, actor });
+        expect((await rules.create('a', fields, { actor })).overrides).toEqual([newer.item.id]);
       }));
 
     it('the limit of rules per account holds, also for parallel creates', () =>
@@ -227,7 +227,7 @@ export function ruleStoreContract(engine: Engine): void {
           moment += 2_000_000;
           const next = await rules.create('a', other, { actor, retryKey: 'key' });
           expect(next.replayed).toBe(false);
-          expect((await rules.create('a', other, { actor, retryKey: 'key' })).rule).toEqual(next.rule);
+          expect((await rules.create('a', other, { actor, retryKey: 'key' })).item).toEqual(next.item);
         },
         () => moment,
       );
@@ -236,7 +236,7 @@ export function ruleStoreContract(engine: Engine): void {
     it('rules and retry keys persist after a restart', async () => {
       const place = engine.newPlace();
       const before = await place.open();
-      const { rule } = await before.rules.create('a', fields, { actor, retryKey: 'key' });
+      const { item: rule } = await before.rules.create('a', fields, { actor, retryKey: 'key' });
       await before.close();
       const after = await place.open();
       expect(await after.rules.list('a')).toEqual([rule]);
@@ -271,7 +271,7 @@ export function ruleStoreContract(engine: Engine): void {
   describe(`audit log on ${engine.name}`, () => {
     it('contains zones to forget, between the changes before and after', () =>
       withStores(async ({ rules, audit }) => {
-        const { rule } = await rules.create('a', fields, { actor });
+        const { item: rule } = await rules.create('a', fields, { actor });
         const zone = { account: 'a', zone: 'example.com', policy: 'p' };
         await audit.addForgotten(zone, actor);
         await rules.delete('a', rule.id, { check: allow, actor });
@@ -285,7 +285,7 @@ export function ruleStoreContract(engine: Engine): void {
 
     it('contains actor, time, address, before and after of every change, in order', () =>
       withStores(async ({ rules, audit }) => {
-        const { rule } = await rules.create('a', fields, { actor });
+        const { item: rule } = await rules.create('a', fields, { actor });
         const changed = await rules.update('a', rule.id, { decide: () => ({ mode: 'disabled' }), actor });
         await rules.delete('a', rule.id, { check: allow, actor: { by: 'token-2', from: '192.0.2.2' } });
         const common = { ...actor, account: 'a', rule: rule.id };
@@ -303,7 +303,7 @@ export function ruleStoreContract(engine: Engine): void {
       withStores(async ({ rules, audit }) => {
         const ids = [];
         for (let index = 0; index < 3; index++)
-          ids.push((await rules.create('a', fields, { actor })).rule.id);
+          ids.push((await rules.create('a', fields, { actor })).item.id);
         await rules.deleteAll('a', actor);
         const deleted = (await entries(audit)).slice(3);
         expect(deleted.map((entry) => 'rule' in entry && entry.rule)).toEqual(ids);
@@ -314,7 +314,7 @@ export function ruleStoreContract(engine: Engine): void {
       withStores(async ({ rules, tokens, audit }) => {
         const made: Rule[] = [];
         for (const account of ['a', 'b', 'a'])
-          made.push((await rules.create(account, fields, { actor })).rule);
+          made.push((await rules.create(account, fields, { actor })).item);
         await tokens.create(newToken, actor);
         const [first, second, third] = made as [Rule, Rule, Rule];
         const ids = async (filter: AuditFilter, newestFirst = false) =>

@@ -59,11 +59,11 @@ export function zonePolicyStoreContract(engine: ZonePolicyEngine): void {
   describe(`zone policies on ${engine.name}`, () => {
     it('policies are returned in order, only for their account', () =>
       withStores(async ({ zonePolicies }) => {
-        const { policy, replayed } = await zonePolicies.create('a', one, { actor });
+        const { item: policy, replayed } = await zonePolicies.create('a', one, { actor });
         const second = await zonePolicies.create('a', other, { actor });
         expect([policy, replayed]).toEqual([expect.objectContaining(one), false]);
         expect(Object.keys(policy)).toEqual(['id', ...Object.keys(one), 'created_on', 'modified_on']);
-        expect(await zonePolicies.list('a')).toEqual([policy, second.policy]);
+        expect(await zonePolicies.list('a')).toEqual([policy, second.item]);
         expect(await zonePolicies.get('a', policy.id)).toEqual(policy);
         expect(await zonePolicies.get('b', policy.id)).toBeUndefined();
         expect(await zonePolicies.list('b')).toEqual([]);
@@ -71,7 +71,7 @@ export function zonePolicyStoreContract(engine: ZonePolicyEngine): void {
 
     it('the list is frozen, and the same object until a policy of the account changes', () =>
       withStores(async ({ zonePolicies, rules }) => {
-        const { policy } = await zonePolicies.create('a', one, { actor });
+        const { item: policy } = await zonePolicies.create('a', one, { actor });
         const list = await zonePolicies.list('a');
         expect(Object.isFrozen(list)).toBe(true);
         await zonePolicies.create('b', one, { actor });
@@ -103,7 +103,7 @@ export function zonePolicyStoreContract(engine: ZonePolicyEngine): void {
 
     it('an update applies the decided changes, and changes nothing if the decision is empty or throws', () =>
       withStores(async ({ zonePolicies }) => {
-        const { id } = (await zonePolicies.create('a', one, { actor })).policy;
+        const { id } = (await zonePolicies.create('a', one, { actor })).item;
         const changed = await zonePolicies.update('a', id, { decide: () => ({ rate: null }), actor });
         expect(changed).toMatchObject({ id, rate: null, comment: one.comment });
         expect(changed && changed.modified_on > changed.created_on).toBe(true);
@@ -116,7 +116,7 @@ export function zonePolicyStoreContract(engine: ZonePolicyEngine): void {
 
     it('a deletion removes one policy, or all policies of an account', () =>
       withStores(async ({ zonePolicies }) => {
-        const { id } = (await zonePolicies.create('a', one, { actor })).policy;
+        const { id } = (await zonePolicies.create('a', one, { actor })).item;
         await zonePolicies.create('a', other, { actor });
         await zonePolicies.create('b', other, { actor });
         expect(await zonePolicies.delete('b', id, { check: allow, actor })).toBe(false);
@@ -145,7 +145,7 @@ export function zonePolicyStoreContract(engine: ZonePolicyEngine): void {
       withStores(async ({ zonePolicies, rules }) => {
         const first = await zonePolicies.create('a', one, { actor, retryKey: 'k' });
         const again = await zonePolicies.create('a', { ...one }, { actor, retryKey: 'k' });
-        expect(again).toEqual({ policy: first.policy, replayed: true });
+        expect(again).toEqual({ ...first, replayed: true });
         await expect(zonePolicies.create('a', other, { actor, retryKey: 'k' })).rejects.toBeInstanceOf(
           KeyReused,
         );
@@ -157,12 +157,12 @@ export function zonePolicyStoreContract(engine: ZonePolicyEngine): void {
           KeyReused,
         );
         await zonePolicies.create('b', other, { actor, retryKey: 'k' });
-        expect(await zonePolicies.list('a')).toEqual([first.policy]);
+        expect(await zonePolicies.list('a')).toEqual([first.item]);
       }));
 
     it('the audit log records every change: actor, time, address, before and after', () =>
       withStores(async ({ zonePolicies, audit }) => {
-        const { policy } = await zonePolicies.create('a', one, { actor });
+        const { item: policy } = await zonePolicies.create('a', one, { actor });
         const changed = await zonePolicies.update('a', policy.id, { decide: () => ({ rate: 7 }), actor });
         await zonePolicies.deleteAll('a', { by: 'token-2', from: '192.0.2.2' });
         const common = { ...actor, account: 'a', zone: 'example.com', policy: policy.id };
@@ -180,13 +180,13 @@ export function zonePolicyStoreContract(engine: ZonePolicyEngine): void {
     it('policies persist after a restart, and listeners are notified of changes, also through another handle', async () => {
       const place = engine.newPlace();
       const before = await place.open();
-      const { policy } = await before.zonePolicies.create('a', one, { actor });
+      const { item: policy } = await before.zonePolicies.create('a', one, { actor });
       await before.close();
       const [here, there] = [await place.open(), await place.open()];
       expect(await here.zonePolicies.list('a')).toEqual([policy]);
       const heard: string[] = [];
       const end = here.zonePolicies.onChange((account) => heard.push(account));
-      const { id } = (await here.zonePolicies.create('own', one, { actor })).policy;
+      const { id } = (await here.zonePolicies.create('own', one, { actor })).item;
       expect(heard).toEqual(['own']);
       await here.zonePolicies.update('own', id, { decide: () => ({ rate: 7 }), actor });
       await here.zonePolicies.update('own', id, { decide: () => ({}), actor });

@@ -102,7 +102,7 @@ describe.skipIf(postgresFolder === undefined)(`the rules store on PostgreSQL${WI
         const { rules, audit } = await through();
         onTestFinished(() => proxy.stop());
         proxy.closeNext('COMMIT', cut);
-        const { rule } = await rules.create('a', exampleRule, { actor });
+        const { item: rule } = await rules.create('a', exampleRule, { actor });
         expect(proxy.cuts).toBe(1);
         expect(await rules.list('a')).toEqual([rule]);
         expect(await auditEntries(audit)).toHaveLength(1);
@@ -142,13 +142,13 @@ describe.skipIf(postgresFolder === undefined)(`the rules store on PostgreSQL${WI
   it('serves cached rules during an outage, tokens for five minutes, and rejects changes until it ends', async () => {
     let ageMs = 0;
     const [here, there] = [await open({}, () => performance.now() + ageMs), await open()];
-    const { rule } = await here.rules.create('a', exampleRule, { actor });
+    const { item: rule } = await here.rules.create('a', exampleRule, { actor });
     const entry = { prefix: '192.0.2.0/24', comment: '', enabled: true };
     const list = { accountId: 'a', list: 'denylist' } as const;
-    await here.lists.create(list, entry, actor);
+    await here.lists.create(list, entry, { actor });
     await here.tokens.create(token, actor);
     expect(await here.rules.list('a')).toEqual([rule]);
-    expect(await here.lists.entries(list)).toHaveLength(1);
+    expect(await here.lists.list(list)).toHaveLength(1);
     await here.tokens.findByHash(token.hash);
     // Changes by another instance are replicated before the first read.
     const heard: string[] = [];
@@ -165,7 +165,7 @@ describe.skipIf(postgresFolder === undefined)(`the rules store on PostgreSQL${WI
     });
     expect(newest).toEqual([changed]);
     expect(await here.rules.get('a', rule.id)).toEqual(changed);
-    expect(await here.lists.entries(list)).toMatchObject([entry]);
+    expect(await here.lists.list(list)).toMatchObject([entry]);
     expect(here.staleSeconds).toBeGreaterThanOrEqual(0);
     expect((await here.tokens.findByHash(token.hash))?.label).toBe('pipeline');
     for (const refused of [
@@ -188,7 +188,7 @@ describe.skipIf(postgresFolder === undefined)(`the rules store on PostgreSQL${WI
 
   it('drops cached rules and tokens that PostgreSQL has lost after an outage', async () => {
     const { rules, tokens } = await open();
-    const { rule } = await rules.create('a', exampleRule, { actor });
+    const { item: rule } = await rules.create('a', exampleRule, { actor });
     await tokens.create(token, actor);
     await tokens.findByHash(token.hash);
     await rules.list('a');
@@ -203,13 +203,13 @@ describe.skipIf(postgresFolder === undefined)(`the rules store on PostgreSQL${WI
     expect(await rules.list('a')).toEqual([]);
     expect(await tokens.findByHash(token.hash)).toBeUndefined();
     const again = await rules.create('a', exampleRule, { actor });
-    expect(again.rule.modified_on > rule.modified_on).toBe(true);
+    expect(again.item.modified_on > rule.modified_on).toBe(true);
   });
 
   it('creates its tables once if instances start concurrently', async () => {
     const instances = await Promise.all(Array.from({ length: 4 }, () => open()));
     const rules = await Promise.all(instances.map((one) => one.rules.create('a', exampleRule, { actor })));
-    expect(new Set(rules.map(({ rule }) => rule.modified_on)).size).toBe(4);
+    expect(new Set(rules.map(({ item: rule }) => rule.modified_on)).size).toBe(4);
     const [format] = await postgres.query('SELECT count(*)::int AS count FROM floodgate.format');
     expect(format).toEqual({ count: 1 });
   });
@@ -239,7 +239,7 @@ describe.skipIf(postgresFolder === undefined)(`the rules store on PostgreSQL${WI
       'ALTER ROLE few NOSUPERUSER CONNECTION LIMIT 3; GRANT CREATE ON DATABASE postgres TO few',
     );
     const { rules, tokens } = await open({ url: postgres.url({ user: 'few', password: 'few' }) });
-    const { rule } = await rules.create('a', exampleRule, { actor });
+    const { item: rule } = await rules.create('a', exampleRule, { actor });
     const reads = Array.from({ length: 40 }, (_, index) =>
       index % 2 === 0 ? rules.get('a', rule.id) : tokens.findByHash(token.hash),
     );
@@ -260,12 +260,12 @@ describe.skipIf(postgresFolder === undefined)(`the rules store on PostgreSQL${WI
     const grants = /<!-- grants:.*?```sql\n(.*?)```/s.exec(page)?.[1] ?? '';
     await postgres.query(grants);
     const { rules, lists, tokens, shared, probe } = await open({ url });
-    const { rule } = await rules.create('a', exampleRule, { actor, retryKey: 'key' });
+    const { item: rule } = await rules.create('a', exampleRule, { actor, retryKey: 'key' });
     expect((await rules.create('a', exampleRule, { actor, retryKey: 'key' })).replayed).toBe(true);
     await rules.update('a', rule.id, { decide: () => ({ mode: 'disabled' }), actor });
     await rules.deleteAll('a', actor);
     const list = { accountId: 'a', list: 'allowlist' } as const;
-    await lists.create(list, { name: 'example.test', comment: '', enabled: true }, actor);
+    await lists.create(list, { name: 'example.test', comment: '', enabled: true }, { actor });
     await lists.deleteAll(list, actor);
     await tokens.revoke((await tokens.create(token, actor)).id, actor);
     await shared?.keys.change('hash', () => ({ id: 'key' }));

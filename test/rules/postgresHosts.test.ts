@@ -70,7 +70,7 @@ describe.skipIf(postgresFolder === undefined)(`several hosts and poolers${WITHOU
     // The first host does not exist, the second is a standby.
     const url = urlOf(9, standby.port, primary.port) + attributes;
     const { rules, probe } = await open(url);
-    const { rule } = await rules.create('hosts', exampleRule, { actor });
+    const { item: rule } = await rules.create('hosts', exampleRule, { actor });
     await probe();
     expect(await rules.list('hosts')).toEqual([rule]);
     await until('the change at the standby', async () => {
@@ -88,7 +88,7 @@ describe.skipIf(postgresFolder === undefined)(`several hosts and poolers${WITHOU
     const again = await until('a change after the failover', () =>
       rules.create('hosts', exampleRule, { actor }).catch(() => undefined),
     );
-    expect(await rules.list('hosts')).toContainEqual(again.rule);
+    expect(await rules.list('hosts')).toContainEqual(again.item);
     await expect(open(urlOf(9, primary.port))).rejects.toThrow(/ECONNREFUSED/);
   });
 });

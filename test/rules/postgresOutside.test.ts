@@ -121,7 +121,7 @@ describe.skipIf(postgresFolder === undefined)(
           rules.create(`slow-${index % 2}`, exampleRule, { actor }),
         ),
       );
-      expect(new Set(made.map(({ rule }) => rule.modified_on)).size).toBe(4);
+      expect(new Set(made.map(({ item: rule }) => rule.modified_on)).size).toBe(4);
       await until('the notification of the slow instance', () => heard.includes('slow-1'));
       expect(await slow.rules.list('slow-1')).toHaveLength(2);
       expect(await fast.rules.list('slow-0')).toHaveLength(2);

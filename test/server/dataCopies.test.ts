@@ -58,12 +58,14 @@ class Writer {
     const denied = { accountId: 'acc', list: 'denylist' } as const;
     await rules.create(KEPT, newRule, { actor });
     while (!this.#isStopped) {
-      const { rule } = await rules.create('acc', newRule, { actor });
+      const { item: rule } = await rules.create('acc', newRule, { actor });
       await rules.update('acc', rule.id, { decide: () => ({ mode: 'monitoring' }), actor });
-      const { id } = await lists.create(denied, { prefix: '192.0.2.7', comment: '', enabled: true }, actor);
+      const { id } = (
+        await lists.create(denied, { prefix: '192.0.2.7', comment: '', enabled: true }, { actor })
+      ).item;
       await lists.update(denied, id, { decide: () => ({ enabled: false }), actor });
       const zone = checkNewZonePolicy({ zone: `zone-${this.written}.example` });
-      const { policy } = await zonePolicies.create('acc', zone, { actor });
+      const { item: policy } = await zonePolicies.create('acc', zone, { actor });
       await zonePolicies.update('acc', policy.id, { decide: () => ({ rate: 7 }), actor });
       if (++this.written % 2 === 0) await rules.delete('acc', rule.id, { check: () => undefined, actor });
       if (this.written % 2 === 0) await lists.delete(denied, id, { check: () => undefined, actor });
@@ -205,7 +207,8 @@ describe('copies of the data folder', () => {
       expect(await verified()).toBe('rules: whole\n');
       const again = openRulesStorage(made);
       const entry = { name: 'example.test', comment: '', enabled: true };
-      const { id } = await again.lists.create({ accountId: 'acc', list: 'allowlist' }, entry, actor);
+      const { id } = (await again.lists.create({ accountId: 'acc', list: 'allowlist' }, entry, { actor }))
+        .item;
       await again.close();
       await change((root) =>
         root.openDB({ name: 'listEntries', encoding: 'binary' }).remove(['acc', 'allowlist', id]),
@@ -219,8 +222,7 @@ describe('copies of the data folder', () => {
       const storage = openRulesStorage(made);
       const zones = ['one.example', 'two.example'].map((zone) => checkNewZonePolicy({ zone }));
       const ids: string[] = [];
-      for (const zone of zones)
-        ids.push((await storage.zonePolicies.create('acc', zone, { actor })).policy.id);
+      for (const zone of zones) ids.push((await storage.zonePolicies.create('acc', zone, { actor })).item.id);
       await storage.close();
       const [one = '', two = ''] = ids;
       const verified = async () => (await floodgate(['verify', '--data-dir', made])).stdout;

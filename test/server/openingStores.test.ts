@@ -54,7 +54,7 @@ let changes = 0;
 process.stdin.on('data', () => (isFinished = true));
 process.stdout.write('begun ');
 while (!isFinished) {
-  const { rule } = await storage.rules.create('a', fields, { actor });
+  const { item: rule } = await storage.rules.create('a', fields, { actor });
   for (let i = 0; i < 3; i++) {
     await pause(1 + 2 * Math.random());
     if (!(await storage.rules.get('a', rule.id))) process.stdout.write('lost ');

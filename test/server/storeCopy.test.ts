@@ -74,7 +74,7 @@ describe.skipIf(postgresFolder === undefined)(`a rules store${WITHOUT_POSTGRES}`
       await expect(zonePolicies.create('zones-only', zone, { actor })).rejects.toBeInstanceOf(ZoneHasPolicy);
       const replayed = await rules.create('a', exampleRule, { actor, retryKey: 'retry' });
       expect(replayed.replayed).toBe(true);
-      const { rule } = await rules.create('b', exampleRule, { actor });
+      const { item: rule } = await rules.create('b', exampleRule, { actor });
       expect(rule.modified_on > (first?.newest ?? '')).toBe(true);
     }
     await Promise.all(stores.map((store) => store.close()));
@@ -146,22 +146,26 @@ describe.skipIf(postgresFolder === undefined)(`a rules store${WITHOUT_POSTGRES}`
 });
 
 async function fill({ rules, lists, zonePolicies, tokens }: RulesStorage): Promise<void> {
-  const { rule } = await rules.create('a', exampleRule, { actor, retryKey: 'retry' });
+  const { item: rule } = await rules.create('a', exampleRule, { actor, retryKey: 'retry' });
   await rules.create('a', { ...exampleRule, name: 'ü "quoted" \\ \u2028' }, { actor });
   await rules.create('a-b', exampleRule, { actor });
   const gone = await rules.create('gone', exampleRule, { actor });
-  await rules.delete('gone', gone.rule.id, { check: () => undefined, actor });
+  await rules.delete('gone', gone.item.id, { check: () => undefined, actor });
   const list = { accountId: 'lists-only', list: 'denylist' } as const;
-  const entry = await lists.create(list, { prefix: '192.0.2.0/24', comment: 'ü', enabled: true }, actor);
-  await lists.create(list, { name: 'example.test', comment: '', enabled: false }, actor);
+  const { item: entry } = await lists.create(
+    list,
+    { prefix: '192.0.2.0/24', comment: 'ü', enabled: true },
+    { actor },
+  );
+  await lists.create(list, { name: 'example.test', comment: '', enabled: false }, { actor });
   await lists.update(list, entry.id, { decide: () => ({ enabled: false }), actor });
   const zone = checkNewZonePolicy({ zone: 'a\\032b.example', rate: 100, comment: 'ü' });
-  const { policy } = await zonePolicies.create('zones-only', zone, { actor, retryKey: 'zone' });
+  const { item: policy } = await zonePolicies.create('zones-only', zone, { actor, retryKey: 'zone' });
   await zonePolicies.update('zones-only', policy.id, { decide: () => ({ rate: null }), actor });
   const other = checkNewZonePolicy({ zone: '.' });
   await zonePolicies.delete(
     'zones-only',
-    (await zonePolicies.create('zones-only', other, { actor })).policy.id,
+    (await zonePolicies.create('zones-only', other, { actor })).item.id,
     {
       check: () => undefined,
       actor,
@@ -187,7 +191,7 @@ async function everything({ rules, lists, zonePolicies, tokens, audit }: RulesSt
   for await (const change of audit.read({})) changes.push(change);
   return {
     rules: await Promise.all(['a', 'a-b', 'gone'].map((account) => rules.list(account))),
-    entries: await lists.entries({ accountId: 'lists-only', list: 'denylist' }),
+    entries: await lists.list({ accountId: 'lists-only', list: 'denylist' }),
     zonePolicies: await zonePolicies.list('zones-only'),
     tokens: await tokens.list(),
     lastUses: await tokens.lastUses(),

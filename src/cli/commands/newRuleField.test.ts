@@ -53,7 +53,7 @@ beforeAll(async () => {
   const older = openRulesStorage(folder);
   const actor = { by: 'test', from: 'local' };
   ({
-    rule: { id: olderId },
+    item: { id: olderId },
   } = await older.rules.create(
     ACCOUNT,
     { ...exampleRule, scope: 'region', name: 'older' },

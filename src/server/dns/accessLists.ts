@@ -13,7 +13,7 @@ export const accessListsOf = (accountId: string, store: AccessListStore): Access
   async read() {
     const names = Object.keys(accessLists) as AccessListName[]; // the keys of the table are the names
     const read = await Promise.all(
-      names.map(async (list) => entriesOf(await store.entries({ accountId, list }), accessLists[list])),
+      names.map(async (list) => entriesOf(await store.list({ accountId, list }), accessLists[list])),
     );
     return {
       networks: read.flatMap(({ networks }) => networks),

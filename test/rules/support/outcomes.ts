@@ -22,7 +22,7 @@ export class Outcomes {
     while (!isFinished()) {
       const name = `n${++this.#next}`;
       try {
-        const { rule } = await rules.create(account, { ...exampleRule, name }, { actor });
+        const { item: rule } = await rules.create(account, { ...exampleRule, name }, { actor });
         this.acknowledged.push(rule);
         const changed = await rules.update(account, rule.id, { decide: () => ({ mode: 'disabled' }), actor });
         if (changed) this.acknowledged.push(changed);

@@ -1,11 +1,9 @@
 import {
-  type AccessEntry,
   type AccessListName,
   type AccessListStore,
   accessLists,
   checkEntryPatch,
   checkNewEntry,
-  type EntrySettings,
 } from '../../index.ts';
 import { readPageRequest, slicePage } from '../http/paging.ts';
 import type { AccessListHandlers } from '../routes/accessListRoutes.ts';
@@ -17,20 +15,12 @@ export function accessListHandlers(store: AccessListStore): AccessListHandlers {
   return Object.fromEntries(handlers) as AccessListHandlers; // has every name
 }
 
-function handlersOf(list: AccessListName, store: AccessListStore): CollectionHandlers {
-  const keyOf = (accountId: string) => ({ accountId, list });
-  return collectionHandlers<AccessEntry, EntrySettings>({
+const handlersOf = (list: AccessListName, store: AccessListStore): CollectionHandlers =>
+  collectionHandlers({
+    store,
+    keyOf: (accountId) => ({ accountId, list }),
     idOf: ({ entryId }) => entryId,
     page: (entries, { page, per_page }) => slicePage(entries, readPageRequest({ page, per_page })),
-    show: (entry) => entry,
-    list: (accountId) => store.entries(keyOf(accountId)),
-    get: (accountId, id) => store.get(keyOf(accountId), id),
-    create: async ({ accountId, actor }, body) => ({
-      item: await store.create(keyOf(accountId), checkNewEntry(body), actor),
-    }),
+    checkNew: checkNewEntry,
     checkPatch: checkEntryPatch,
-    update: ({ accountId, actor }, id, decide) => store.update(keyOf(accountId), id, { decide, actor }),
-    delete: ({ accountId, actor }, id, check) => store.delete(keyOf(accountId), id, { check, actor }),
-    deleteAll: ({ accountId, actor }) => store.deleteAll(keyOf(accountId), actor),
   });
-}

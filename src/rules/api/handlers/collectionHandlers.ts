@@ -1,4 +1,4 @@
-import { isRuleId } from '../../index.ts';
+import { type Created, isRuleId, type RecordStore } from '../../index.ts';
 import { type EnvelopeEntry, type ResultInfo, successEnvelope } from '../http/envelope.ts';
 import { ApiError } from '../http/errors.ts';
 import {
@@ -33,34 +33,29 @@ interface Item {
   readonly modified_on: string;
 }
 
-export interface CreatedItem<T> {
-  readonly item: T;
-  readonly messages?: readonly EnvelopeEntry[];
-  /** Whether an earlier request with the same `Idempotency-Key` created the item. */
-  readonly replayed?: boolean;
-}
-
 /** Store of the items of each account, and their format. `Changes` is the part of an item that a PATCH may change. */
-export interface Collection<T extends Item, Changes extends object> {
+export interface Collection<Key, T extends Item, Fields, Changes extends object> {
+  readonly store: RecordStore<Key, T, Fields, Changes>;
+  /** Returns the key of an account's items in the store. */
+  readonly keyOf: (accountId: string) => Key;
   /** Returns the item id in the path of a request. */
   readonly idOf: (request: ApiRequest) => string;
   readonly page: (items: readonly T[], query: ApiRequest['query']) => { result: T[]; resultInfo: ResultInfo };
-  /** Returns an item as a response shows it. */
-  readonly show: (item: T) => object;
-  readonly list: (accountId: string) => Promise<readonly T[]>;
-  readonly get: (accountId: string, id: string) => Promise<T | undefined>;
-  readonly create: (request: ApiRequest, body: unknown) => Promise<CreatedItem<T>>;
+  /** Returns an item as a response shows it. Default: as it is stored. */
+  readonly show?: (item: T) => object;
+  /** Returns the item that a body defines. Throws `InvalidRule` with all faults. */
+  readonly checkNew: (body: unknown) => Fields;
   /** Returns the changes that a body makes. Throws `InvalidRule` with all faults. */
   readonly checkPatch: (item: T, body: unknown) => Changes;
-  readonly update: (request: ApiRequest, id: string, decide: (item: T) => Changes) => Promise<T | undefined>;
-  readonly delete: (request: ApiRequest, id: string, check: (item: T) => void) => Promise<boolean>;
-  readonly deleteAll: (request: ApiRequest) => Promise<number>;
+  /** Returns the retry key of a creation. Default: the header is ignored. */
+  readonly retryKeyOf?: (request: ApiRequest) => string | undefined;
+  readonly messagesOf?: (created: Created<T>) => readonly EnvelopeEntry[];
 }
 
-export function collectionHandlers<T extends Item, Changes extends object>(
-  collection: Collection<T, Changes>,
+export function collectionHandlers<Key, T extends Item, Fields, Changes extends object>(
+  collection: Collection<Key, T, Fields, Changes>,
 ): TaggedCollectionHandlers {
-  const { list, show } = collection;
+  const { store, keyOf, show = (item) => item } = collection;
   // Response bodies with all items of an account, by the array that the store returned. A body is cached while the
   // store keeps that array.
   const wholeLists = new WeakMap<readonly T[], TaggedBody>();
@@ -74,29 +69,34 @@ export function collectionHandlers<T extends Item, Changes extends object>(
     wholeLists.set(items, body);
     return body;
   };
-  const responseOf = ({ item, messages = [], replayed = false }: CreatedItem<T>): ApiResponse => ({
+  const responseOf = (item: T, headers = {}, messages: readonly EnvelopeEntry[] = []): ApiResponse => ({
     body: successEnvelope(show(item), { messages }),
-    headers: { etag: etagOf(item), ...(replayed && { 'idempotent-replayed': 'true' }) },
+    headers: { etag: etagOf(item), ...headers },
   });
 
   return {
-    tag: async (accountId) => wholeList(await list(accountId)).etag,
+    tag: async (accountId) => wholeList(await store.list(keyOf(accountId))).etag,
 
     async list({ accountId, query, headers }) {
-      const items = await list(accountId);
+      const items = await store.list(keyOf(accountId));
       const isWhole = Object.keys(query).length === 0;
       const { body, etag } = isWhole ? wholeList(items) : listBody(items, query);
       return { body, headers: { etag }, isNotModified: matchesIfNoneMatch(headers['if-none-match'], etag) };
     },
 
     async create(request) {
-      return responseOf(await collection.create(request, parseBody(request.body)));
+      const { accountId, actor } = request;
+      const body = parseBody(request.body);
+      const retryKey = collection.retryKeyOf?.(request);
+      const created = await store.create(keyOf(accountId), collection.checkNew(body), { actor, retryKey });
+      const headers = created.replayed ? { 'idempotent-replayed': 'true' } : {};
+      return responseOf(created.item, headers, collection.messagesOf?.(created));
     },
 
     async read(request) {
       const item = await storedItem(collection, request);
       const isKnown = matchesIfNoneMatch(request.headers['if-none-match'], etagOf(item));
-      return { ...responseOf({ item }), isNotModified: isKnown };
+      return { ...responseOf(item), isNotModified: isKnown };
     },
 
     async update(request) {
@@ -109,41 +109,42 @@ export function collectionHandlers<T extends Item, Changes extends object>(
       };
       // The change is first checked without the store's write lock, so that an invalid or empty change never waits
       // for that lock.
-      if (Object.keys(decide(stored)).length === 0) return responseOf({ item: stored });
-      const item = await collection.update(request, stored.id, decide);
+      if (Object.keys(decide(stored)).length === 0) return responseOf(stored);
+      const { accountId, actor } = request;
+      const item = await store.update(keyOf(accountId), stored.id, { decide, actor });
       if (!item) throw notFound(request);
-      return responseOf({ item });
+      return responseOf(item);
     },
 
     async remove(request) {
       const { id } = await storedItem(collection, request);
       const check = (item: T) => checkIfMatch(request.headers['if-match'], item);
-      if (!(await collection.delete(request, id, check))) throw notFound(request);
+      const { accountId, actor } = request;
+      if (!(await store.delete(keyOf(accountId), id, { check, actor }))) throw notFound(request);
       return { body: successEnvelope() };
     },
 
     async removeAll(request) {
       checkCollectionIfMatch(request.headers['if-match']);
-      await collection.deleteAll(request);
+      await store.deleteAll(keyOf(request.accountId), request.actor);
       return { body: successEnvelope() };
     },
   };
 }
 
 /** Returns the item that the path of a request names. Throws `notFound` for an unknown or invalid id. */
-export async function storedItem<T>(
-  {
-    idOf,
-    get,
-  }: { readonly idOf: (request: ApiRequest) => string } & {
-    readonly get: (accountId: string, id: string) => Promise<T | undefined>;
-  },
+export async function storedItem<Key, T>(
+  { store, keyOf, idOf }: StoredItems<Key, T>,
   request: ApiRequest,
 ): Promise<T> {
   const id = idOf(request);
-  const item = isRuleId(id) ? await get(request.accountId, id.toLowerCase()) : undefined;
+  const item = isRuleId(id) ? await store.get(keyOf(request.accountId), id.toLowerCase()) : undefined;
   if (item === undefined) throw notFound(request);
   return item;
+}
+
+interface StoredItems<Key, T> extends Pick<Collection<Key, never, unknown, object>, 'keyOf' | 'idOf'> {
+  readonly store: { get(key: Key, id: string): Promise<T | undefined> };
 }
 
 interface TaggedBody {

@@ -1,4 +1,4 @@
-import type { Rule, RuleFormat, RuleSettings, RuleStore } from '../../index.ts';
+import type { RuleFormat, RuleStore } from '../../index.ts';
 import { successEnvelope } from '../http/envelope.ts';
 import { pageOf, readPageRequest, ruleOrders } from '../http/paging.ts';
 import type { ApiRequest } from '../http/request.ts';
@@ -35,30 +35,20 @@ export interface RuleHandlersOptions {
 
 export function ruleHandlers({ format, store, analytics }: RuleHandlersOptions): RuleHandlers {
   const rules = {
+    store,
+    keyOf: (accountId: string) => accountId,
     idOf: ({ ruleId }: ApiRequest) => ruleId,
-    get: (accountId: string, id: string) => store.get(accountId, id),
   };
   return {
-    ...collectionHandlers<Rule, Partial<RuleSettings>>({
-      ...rules,
+    ...collectionHandlers({
+      ...{ ...rules, retryKeyOf },
       page: (all, query) => pageOf(all, readPageRequest(query, ruleOrders)),
       // The members of each rule are put in order, so that the order does not depend on the store.
       show: (rule) => format.orderMembers(rule),
-      list: (accountId) => store.list(accountId),
-      async create(request, body) {
-        const { accountId, actor } = request;
-        const retryKey = retryKeyOf(request);
-        const rule = format.checkNewRule(body);
-        const created = await store.create(accountId, rule, { actor, retryKey });
-        const messages = created.overrides.length > 0 ? [overridesMessage(created.overrides)] : [];
-        return { item: created.rule, messages, replayed: created.replayed };
-      },
+      checkNew: (body) => format.checkNewRule(body),
       checkPatch: (rule, body) => format.checkRulePatch(rule, body),
-      update: ({ accountId, actor }, id, decide) => store.update(accountId, id, { decide, actor }),
-      delete: ({ accountId, actor }, id, check) => store.delete(accountId, id, { check, actor }),
-      deleteAll: ({ accountId, actor }) => store.deleteAll(accountId, actor),
+      messagesOf: ({ overrides }) => (overrides.length > 0 ? [overridesMessage(overrides)] : []),
     }),
-
     ...(analytics && {
       async analytics(request: ApiRequest) {
         const { id } = await storedItem(rules, request);

@@ -1,13 +1,5 @@
 import { join } from 'node:path';
-import {
-  accessListStoreOf,
-  type Micros,
-  type RuleFormat,
-  type RulesStorage,
-  ruleFormat,
-  ruleStoreOf,
-  zonePolicyStoreOf,
-} from '../../index.ts';
+import { type Micros, type RuleFormat, type RulesStorage, recordStoresOf, ruleFormat } from '../../index.ts';
 import { LmdbAuditLog } from './auditLog.ts';
 import { RulesEnvironment } from './environment.ts';
 import { listEntriesIn, rulesIn, zonePoliciesIn } from './recordKinds.ts';
@@ -23,13 +15,13 @@ export interface RulesStorageOptions {
 /** Opens the stores in `${dataDir}/rules`. Throws `StoreUnavailable` if the folder cannot be opened. */
 export function openRulesStorage(dataDir: string, options: RulesStorageOptions = {}): RulesStorage {
   const environment = RulesEnvironment.open(join(dataDir, 'rules'), options.now);
-  const rules = rulesIn(environment, options.format ?? ruleFormat);
-  const lists = listEntriesIn(environment);
-  const zonePolicies = zonePoliciesIn(environment);
+  const records = {
+    rules: rulesIn(environment, options.format ?? ruleFormat),
+    lists: listEntriesIn(environment),
+    zonePolicies: zonePoliciesIn(environment),
+  };
   return {
-    rules: ruleStoreOf(rules),
-    lists: accessListStoreOf(lists),
-    zonePolicies: zonePolicyStoreOf(zonePolicies),
+    ...recordStoresOf(records),
     tokens: new LmdbTokenStore(environment),
     sessions: new LmdbSessionStore(environment),
     audit: new LmdbAuditLog(environment),
@@ -39,7 +31,7 @@ export function openRulesStorage(dataDir: string, options: RulesStorageOptions =
     clockBehindSeconds: Math.round(environment.behindMicros / 1_000_000),
     probe: () => environment.probe(),
     async close() {
-      for (const records of [rules, lists, zonePolicies]) records.close();
+      for (const kind of Object.values(records)) kind.close();
       await environment.close();
     },
   };

@@ -21,7 +21,7 @@ beforeEach(async () => {
   const store = openRulesStorage(folder);
   await store.rules.create('a', exampleRule, { actor, retryKey: 'key' });
   const entry = { prefix: '192.0.2.0/24', comment: '', enabled: true };
-  await store.lists.create({ accountId: 'a', list: 'denylist' }, entry, actor);
+  await store.lists.create({ accountId: 'a', list: 'denylist' }, entry, { actor });
   for (const zone of ['example.com', 'example.net'])
     await store.zonePolicies.create('a', checkNewZonePolicy({ zone }), { actor });
   const token = { hash: 'ab'.repeat(32), label: 'pipeline', accounts: ['a'], expires_on: null };

@@ -1,15 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '../../../platform/logging/index.ts';
 import {
-  accessListStoreOf,
   type Micros,
   type RuleFormat,
   type RulesStorage,
+  recordStoresOf,
   ruleFormat,
-  ruleStoreOf,
   type SharedDatabase,
   StoreUnavailable,
-  zonePolicyStoreOf,
 } from '../../index.ts';
 import { PostgresAuditLog } from './auditLog.ts';
 import { ChangeFeed } from './changeFeed.ts';
@@ -82,18 +80,20 @@ export async function openPostgresRules(
     keys,
     query: (sql, parameters) => connections.read(statement(sql, parameters)),
   };
-  const rules = rulesIn(parts, format);
-  const lists = listEntriesIn(parts);
-  const zonePolicies = zonePoliciesIn(parts);
+  const records = {
+    rules: rulesIn(parts, format),
+    lists: listEntriesIn(parts),
+    zonePolicies: zonePoliciesIn(parts),
+  };
   const storage = {
-    rules: ruleStoreOf(rules),
-    lists: accessListStoreOf(lists),
-    zonePolicies: zonePolicyStoreOf(zonePolicies),
+    ...recordStoresOf(records),
     tokens: new PostgresTokenStore(parts),
     sessions: new PostgresSessionStore(parts),
     audit: new PostgresAuditLog(parts),
   };
-  const collections = [rules, lists, zonePolicies].map(({ collection }) => collection);
+  const collections = [records.rules, records.lists, records.zonePolicies].map(
+    ({ collection }) => collection,
+  );
   const snapshots = kept && new Snapshots(kept, { database: connections.database, feed, collections, log });
   if (snapshots) keys.keep = (state) => snapshots.keepKeys(state);
   try {
