@@ -50,7 +50,7 @@ export async function applyPlan(client: RulesClient, plan: Plan, options: ApplyO
 
 function ruleSteps(client: RulesClient, plan: Plan, { onStep, signal }: ApplyOptions): Run[] {
   const update = async () => {
-    for (const { rule, changes } of plan.updates) {
+    for (const { item: rule, changes } of plan.updates) {
       signal?.throwIfAborted();
       const after = await client.rules.update(rule.id, changes, await tagOf(client, rule));
       if (Object.keys(client.format.changes(after, { ...rule, ...changes })).length > 0)
@@ -78,7 +78,7 @@ function ruleSteps(client: RulesClient, plan: Plan, { onStep, signal }: ApplyOpt
 
 function zoneSteps(client: RulesClient, plan: ZonePlan, { onStep, signal }: ApplyOptions) {
   const update = async () => {
-    for (const { policy, changes } of plan.updates) {
+    for (const { item: policy, changes } of plan.updates) {
       signal?.throwIfAborted();
       const after = await client.zones.update(policy.id, changes, await zoneTagOf(client, policy));
       if (!hasSettings(after, { ...policy, ...changes })) throw new PlanOutdated(policy);

@@ -18,7 +18,7 @@ const subject = { baseUrl: 'http://127.0.0.1:8420/client/v4', accountId: 'a' };
 it('a plan shows creations, changes and deletions in different colours', () => {
   const plan = {
     creates: [{ scope: 'global', name: 'new', ...settings } as const],
-    updates: [{ rule: rule('old'), changes: { mode: 'disabled' } as const }],
+    updates: [{ item: rule('old'), changes: { mode: 'disabled' } as const }],
     deletes: [rule('gone')],
     unchanged: [],
   };

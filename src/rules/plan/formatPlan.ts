@@ -18,7 +18,7 @@ export function formatPlan(plan: Plan, { subject, paint, format = ruleFormat }: 
   const { creates, updates, deletes, zones } = plan;
   const total = (part: keyof ZonePlan) => plan[part].length + (zones?.[part].length ?? 0);
   const lines = [
-    ...updates.flatMap(({ rule, changes }) => [
+    ...updates.flatMap(({ item: rule, changes }) => [
       paint('yellow', `~ change ${nameOf(rule)} (${rule.id})`),
       ...settingMembers
         .filter((member) => changes[member] !== undefined)
@@ -43,7 +43,7 @@ function zoneLines({ creates, updates, deletes }: ZonePlan, paint: Paint): strin
   const fieldsOf = (settings: object) =>
     Object.entries(settings).map(([member, value]) => `    ${member}: ${printable(value)}`);
   return [
-    ...updates.flatMap(({ policy, changes }) => [
+    ...updates.flatMap(({ item: policy, changes }) => [
       paint('yellow', `~ change zone ${printable(policy.zone)} (${policy.id})`),
       ...Object.entries(changes).map(([member, value]) => {
         const before = policy[member as keyof typeof changes]; // the changes have members of a policy
@@ -68,13 +68,19 @@ export function planAsJson(plan: Plan, subject: PlanSubject): string {
     server: subject.baseUrl,
     account: subject.accountId,
     creates,
-    updates,
+    updates: updates.map(({ item: rule, changes }) => ({ rule, changes })),
     deletes,
     unchanged: unchanged.length,
-    ...(zones && { zones: { ...zones, unchanged: zones.unchanged.length } }),
+    ...(zones && { zones: zonesAsJson(zones) }),
     risk: riskOf(plan) ?? null,
   });
 }
+
+const zonesAsJson = (zones: ZonePlan) => ({
+  ...zones,
+  updates: zones.updates.map(({ item: policy, changes }) => ({ policy, changes })),
+  unchanged: zones.unchanged.length,
+});
 
 function nameOf(rule: NewRule | Rule): string {
   return `${rule.scope} ${printable(rule.name)}`;

@@ -31,7 +31,7 @@ function essence(rules: readonly NewRule[]): string[] {
 }
 
 function applied(plan: Plan): NewRule[] {
-  const updated = plan.updates.map(({ rule, changes }): Rule => ({ ...rule, ...changes }));
+  const updated = plan.updates.map(({ item, changes }): Rule => ({ ...item, ...changes }));
   return [...plan.unchanged, ...updated, ...plan.creates];
 }
 
@@ -48,7 +48,7 @@ describe('a plan', () => {
     fc.assert(
       fc.property(storedRulesArbitrary, wantedArbitrary, (current, wanted) => {
         const { updates, deletes, unchanged } = makePlan(current, wanted);
-        const reported = [...updates.map(({ rule }) => rule), ...deletes, ...unchanged].map(({ id }) => id);
+        const reported = [...updates.map(({ item }) => item), ...deletes, ...unchanged].map(({ id }) => id);
         expect(reported.sort()).toEqual(current.map(({ id }) => id).sort());
       }),
     );
@@ -70,7 +70,7 @@ describe('a plan', () => {
   it('changes only settings that differ', () => {
     fc.assert(
       fc.property(storedRulesArbitrary, wantedArbitrary, (current, wanted) => {
-        for (const { rule, changes } of makePlan(current, wanted).updates) {
+        for (const { item: rule, changes } of makePlan(current, wanted).updates) {
           expect(Object.keys(changes).length).toBeGreaterThan(0);
           for (const [member, value] of Object.entries(changes))
             expect(rule).not.toHaveProperty(member, value);
@@ -137,7 +137,7 @@ describe('a plan for zone policies', () => {
     fc.assert(
       fc.property(storedZones, wantedZones, (current, wanted) => {
         const { creates, updates, deletes, unchanged } = makeZonePlan(current, wanted);
-        const updated = updates.map(({ policy, changes }) => ({ ...policy, ...changes }));
+        const updated = updates.map(({ item, changes }) => ({ ...item, ...changes }));
         const result = [...unchanged, ...updated, ...creates].map((policy) => {
           const { zone, mode, judge_by, rate, burst, comment } = policy;
           return [zone, mode, judge_by, rate, burst, comment];
@@ -146,7 +146,7 @@ describe('a plan for zone policies', () => {
           ...[zone, mode, judge_by, rate, burst, comment],
         ]);
         expect(result.sort()).toEqual(expected.sort());
-        const covered = [...updates.map(({ policy }) => policy), ...deletes, ...unchanged];
+        const covered = [...updates.map(({ item }) => item), ...deletes, ...unchanged];
         expect(covered.map(({ id }) => id).sort()).toEqual(current.map(({ id }) => id).sort());
         for (const { changes } of updates) expect(Object.keys(changes).length).toBeGreaterThan(0);
       }),

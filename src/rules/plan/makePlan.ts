@@ -10,43 +10,27 @@ import {
   zonePolicyChanges,
 } from '../index.ts';
 
-export interface Plan {
-  readonly creates: readonly NewRule[];
-  readonly updates: readonly { readonly rule: Rule; readonly changes: Partial<RuleSettings> }[];
-  readonly deletes: readonly Rule[];
-  readonly unchanged: readonly Rule[];
+/** Changes that turn the current items of an account into the wanted ones. */
+export interface Differences<Item, New, Changes> {
+  readonly creates: readonly New[];
+  readonly updates: readonly { readonly item: Item; readonly changes: Changes }[];
+  readonly deletes: readonly Item[];
+  readonly unchanged: readonly Item[];
+}
+
+export type ZonePlan = Differences<ZonePolicy, ZonePolicySettings, ZonePolicyChanges>;
+
+export interface Plan extends Differences<Rule, NewRule, Partial<RuleSettings>> {
   /** Changes of zone policies. Default: they stay as they are. */
   readonly zones?: ZonePlan;
 }
 
-export interface ZonePlan {
-  readonly creates: readonly ZonePolicySettings[];
-  readonly updates: readonly { readonly policy: ZonePolicy; readonly changes: ZonePolicyChanges }[];
-  readonly deletes: readonly ZonePolicy[];
-  readonly unchanged: readonly ZonePolicy[];
-}
-
-/**
- * Returns the changes that turn the current rules into the wanted ones. Rules are matched by scope and name, without
- * regard to case in names of regions and datacenters. Of several matches, a rule with equal settings is preferred.
- */
+/** Returns the changes that turn the current rules into the wanted ones. Rules are matched by scope and name. */
 export function makePlan(current: readonly Rule[], wanted: readonly NewRule[], format = ruleFormat): Plan {
-  const left = groupByIdentity(current);
-  const creates: NewRule[] = [];
-  const updates: { rule: Rule; changes: Partial<RuleSettings> }[] = [];
-  const unchanged: Rule[] = [];
-
-  const different = wanted.filter((rule) => {
-    const same = take(left, rule, (candidate) => Object.keys(format.changes(candidate, rule)).length === 0);
-    if (same) unchanged.push(same);
-    return !same;
+  return differences(current, wanted, {
+    identityOf,
+    changesOf: (rule, settings) => format.changes(rule, settings),
   });
-  for (const rule of different) {
-    const candidate = take(left, rule, () => true);
-    if (candidate) updates.push({ rule: candidate, changes: format.changes(candidate, rule) });
-    else creates.push(rule);
-  }
-  return { creates, updates, deletes: [...left.values()].flat(), unchanged };
 }
 
 /** Returns the changes that turn the current zone policies into the wanted ones. They are matched by zone. */
@@ -54,19 +38,42 @@ export function makeZonePlan(
   current: readonly ZonePolicy[],
   wanted: readonly ZonePolicySettings[],
 ): ZonePlan {
-  const left = new Map(current.map((policy) => [policy.zone, policy]));
-  const creates: ZonePolicySettings[] = [];
-  const updates: { policy: ZonePolicy; changes: ZonePolicyChanges }[] = [];
-  const unchanged: ZonePolicy[] = [];
-  for (const settings of wanted) {
-    const policy = left.get(settings.zone);
-    left.delete(settings.zone);
-    const changes = policy && zonePolicyChanges(policy, settings);
-    if (policy === undefined || changes === undefined) creates.push(settings);
-    else if (Object.keys(changes).length > 0) updates.push({ policy, changes });
-    else unchanged.push(policy);
+  return differences(current, wanted, { identityOf: ({ zone }) => zone, changesOf: zonePolicyChanges });
+}
+
+interface Matching<Item, New, Changes> {
+  readonly identityOf: (item: New) => string;
+  readonly changesOf: (item: Item, wanted: New) => Changes;
+}
+
+/** Of several items with a wanted identity, an item with equal settings is preferred. */
+function differences<New, Item extends New, Changes extends object>(
+  current: readonly Item[],
+  wanted: readonly New[],
+  { identityOf, changesOf }: Matching<Item, New, Changes>,
+): Differences<Item, New, Changes> {
+  const left = new Map<string, Item[]>();
+  for (const item of current) left.set(identityOf(item), [...(left.get(identityOf(item)) ?? []), item]);
+  const take = (item: New, suits: (candidate: Item) => boolean): Item | undefined => {
+    const group = left.get(identityOf(item)) ?? [];
+    const found = group.findIndex(suits);
+    return found < 0 ? undefined : group.splice(found, 1)[0];
+  };
+  const creates: New[] = [];
+  const updates: { item: Item; changes: Changes }[] = [];
+  const unchanged: Item[] = [];
+
+  const different = wanted.filter((item) => {
+    const same = take(item, (candidate) => Object.keys(changesOf(candidate, item)).length === 0);
+    if (same) unchanged.push(same);
+    return !same;
+  });
+  for (const item of different) {
+    const candidate = take(item, () => true);
+    if (candidate) updates.push({ item: candidate, changes: changesOf(candidate, item) });
+    else creates.push(item);
   }
-  return { creates, updates, deletes: [...left.values()], unchanged };
+  return { creates, updates, deletes: [...left.values()].flat(), unchanged };
 }
 
 export function isEmpty(plan: Plan): boolean {
@@ -84,7 +91,7 @@ export function countChanges(plan: Plan): number {
 
 /** Returns the rules of the account as they were when the plan was made. */
 export function existingRules({ updates, deletes, unchanged }: Plan): Rule[] {
-  return [...updates.map(({ rule }) => rule), ...deletes, ...unchanged];
+  return [...updates.map(({ item }) => item), ...deletes, ...unchanged];
 }
 
 /** Minimum number of rules or zone policies for the check of changed parts. In a smaller account, large changes are usual. */
@@ -105,7 +112,7 @@ export function riskOf(plan: Plan): string | undefined {
 }
 
 function partRisk(
-  { creates, updates, deletes, unchanged }: Plan | ZonePlan,
+  { creates, updates, deletes, unchanged }: Differences<unknown, unknown, unknown>,
   [one, several]: readonly [string, string],
 ): string | undefined {
   const touched = updates.length + deletes.length;
@@ -126,46 +133,20 @@ export interface PlanSubject {
  * are unchanged.
  */
 export function planFingerprint(plan: Plan, { baseUrl, accountId }: PlanSubject): string {
-  const content = [
-    baseUrl,
-    accountId,
-    plan.creates,
-    plan.updates.map(({ rule, changes }) => [rule.id, rule.modified_on, changes]),
-    plan.deletes.map((rule) => [rule.id, rule.modified_on]),
-    ...(plan.zones ? [zoneContent(plan.zones)] : []),
-  ];
+  const content = [baseUrl, accountId, ...contentOf(plan), ...(plan.zones ? [contentOf(plan.zones)] : [])];
   return createHash('sha256').update(JSON.stringify(content)).digest('hex').slice(0, FINGERPRINT_DIGITS);
 }
 
-const zoneContent = ({ creates, updates, deletes }: ZonePlan): unknown => [
+const contentOf = ({ creates, updates, deletes }: Plan | ZonePlan): unknown[] => [
   creates,
-  updates.map(({ policy, changes }) => [policy.id, policy.modified_on, changes]),
-  deletes.map((policy) => [policy.id, policy.modified_on]),
+  updates.map(({ item, changes }) => [item.id, item.modified_on, changes]),
+  deletes.map((item) => [item.id, item.modified_on]),
 ];
 
 /** Length of a plan's identifier. 16 hex digits have 64 bits, enough because nobody gains from forging a plan. */
 const FINGERPRINT_DIGITS = 16;
 
+/** Names of regions and datacenters are matched without regard to case. */
 function identityOf(rule: NewRule): string {
   return `${rule.scope} ${rule.scope === 'global' ? rule.name : rule.name.toLowerCase()}`;
-}
-
-function groupByIdentity(rules: readonly Rule[]): Map<string, Rule[]> {
-  const groups = new Map<string, Rule[]>();
-  for (const rule of rules) groups.set(identityOf(rule), [...(groups.get(identityOf(rule)) ?? []), rule]);
-  return groups;
-}
-
-function take(
-  groups: Map<string, Rule[]>,
-  wanted: NewRule,
-  suits: (rule: Rule) => boolean,
-): Rule | undefined {
-  const group = groups.get(identityOf(wanted)) ?? [];
-  const found = group.find(suits);
-  groups.set(
-    identityOf(wanted),
-    group.filter((rule) => rule !== found),
-  );
-  return found;
 }
