@@ -3,4 +3,10 @@
  * Creates folders.
  */
 export { createFolder } from './createFolder.ts';
-export { openRegular, REGULAR_FILE_FLAGS, requireFolder, requireRegular } from './regularFile.ts';
+export {
+  openRegular,
+  REGULAR_FILE_FLAGS,
+  readRegular,
+  requireFolder,
+  requireRegular,
+} from './regularFile.ts';

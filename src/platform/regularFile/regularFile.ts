@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 
 /** Flags that open a file without waiting for the writer of a pipe, and fail for a symbolic link. */
 export const REGULAR_FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -32,6 +32,16 @@ export function openRegular(path: string): number {
   } catch (error) {
     closeSync(descriptor);
     throw error;
+  }
+}
+
+/** Returns the text of a regular file. Throws for any other kind of file. */
+export function readRegular(path: string): string {
+  const descriptor = openRegular(path);
+  try {
+    return readFileSync(descriptor, 'utf8');
+  } finally {
+    closeSync(descriptor);
   }
 }
 

@@ -1,16 +1,6 @@
-import {
-  closeSync,
-  existsSync,
-  lstatSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, lstatSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openRegular, requireFolder, requireRegular } from '../regularFile/index.ts';
+import { readRegular, requireFolder, requireRegular } from '../regularFile/index.ts';
 
 /** Name of a store's data file, fixed by LMDB. */
 export const DATA_FILE = 'data.mdb';
@@ -65,14 +55,7 @@ export function sealStoreFile(folder: string): void {
 export function sealOf(folder: string): FileIdentity | undefined {
   const file = join(folder, SEAL_FILE);
   if (!existsSync(file)) return undefined;
-  const descriptor = openRegular(file);
-  let text: string;
-  try {
-    text = readFileSync(descriptor, 'utf8');
-  } finally {
-    closeSync(descriptor);
-  }
-  const { device, inode, born } = parsed(text);
+  const { device, inode, born } = parsed(readRegular(file));
   return { device: String(device), inode: String(inode), born: String(born) };
 }
 

@@ -7,7 +7,6 @@ import {
   lstatSync,
   openSync,
   readdirSync,
-  readFileSync,
   readSync,
   renameSync,
   rmSync,
@@ -15,7 +14,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { createFolder, openRegular, requireRegular } from '../../platform/regularFile/index.ts';
+import { createFolder, openRegular, readRegular, requireRegular } from '../../platform/regularFile/index.ts';
 import {
   copyStore,
   DATA_FILE,
@@ -162,15 +161,6 @@ function sumsIn(manifest: string): Readonly<Record<string, string>> | undefined 
 function writeRecord(path: string, text: string): void {
   rmSync(path, { force: true });
   writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
-}
-
-function readRegular(path: string): string {
-  const file = openRegular(path);
-  try {
-    return readFileSync(file, 'utf8');
-  } finally {
-    closeSync(file);
-  }
 }
 
 /**

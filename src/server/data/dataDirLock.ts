@@ -1,6 +1,6 @@
-import { closeSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createFolder, openRegular } from '../../platform/regularFile/index.ts';
+import { createFolder, readRegular } from '../../platform/regularFile/index.ts';
 
 /** Thrown if another process uses the data folder. Two servers must never write to the same folder. */
 class DataDirInUseError extends Error {
@@ -91,12 +91,7 @@ function removeStale(file: string, dataDir: string): void {
 
 function readHolder(file: string): LockOwner | undefined {
   try {
-    const descriptor = openRegular(file);
-    try {
-      return JSON.parse(readFileSync(descriptor, 'utf8')) as LockOwner; // only lockDataDir writes the file, atomically
-    } finally {
-      closeSync(descriptor);
-    }
+    return JSON.parse(readRegular(file)) as LockOwner; // only lockDataDir writes the file, atomically
   } catch {
     return undefined;
   }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Log } from '../../../../platform/logging/index.ts';
-import { openRegular } from '../../../../platform/regularFile/index.ts';
+import { readRegular } from '../../../../platform/regularFile/index.ts';
 import { SerialQueue } from '../../../../platform/serialQueue/index.ts';
 
 /** Times of a snapshot, in milliseconds of the wall clock. */
@@ -54,12 +54,7 @@ export class SnapshotFile {
   /** Returns the snapshot. Returns undefined, and logs why, if it is damaged or belongs to another database. */
   read(): Snapshot | undefined {
     try {
-      const descriptor = openRegular(this.#path);
-      try {
-        return this.#parsed(readFileSync(descriptor, 'utf8'));
-      } finally {
-        closeSync(descriptor);
-      }
+      return this.#parsed(readRegular(this.#path));
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
       const reason = error instanceof Error ? error.message : String(error);
