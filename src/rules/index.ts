@@ -5,7 +5,6 @@ export {
   accessLists,
   checkEntryPatch,
   checkNewEntry,
-  type EntrySettings,
   entryPatchSchema,
   MAX_ENTRIES_PER_LIST,
   type NewAccessEntry,
