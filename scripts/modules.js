@@ -57,6 +57,7 @@ const LIST = [
   ['platform/http', 'the listener and its limits, WebSockets, health, metrics, unsent bytes'],
   ['platform/storeFile', 'the LMDB file of a store: identity, format, integrity, opening'],
   ['platform/regularFile', 'opens regular files only: no links, pipes and devices; creates folders'],
+  ['platform/nesting', 'bounds the nesting of parsed values: YAML, and the depth of JSON', true],
   ['platform/exit', 'ends the process between commits'],
   ['platform/lastUses', 'when tokens and keys were last used: in memory, written periodically', true],
   ['platform/background', 'work that no caller awaits: errors are logged', true],

@@ -131,6 +131,8 @@ describe('the configuration', () => {
     ['a value for a group', { file: 'log: info' }, ['log', FILE, 'below it']],
     ['a list as the file', { file: '- port: 1' }, [FILE, 'port: 8420']],
     ['a file that is not YAML', { file: 'port: [' }, [FILE, 'not valid YAML']],
+    ['deep nesting', { file: `port: ${'['.repeat(5000)}` }, [FILE, 'allowed: at most 64 levels']],
+    ['an unknown tag', { file: 'port: !secret 8420' }, [FILE, 'Unresolved tag']],
     ['a duplicate option', { file: 'port: 1\nport: 2' }, [FILE, 'not valid YAML']],
   ];
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
-import { parse as parseYaml } from 'yaml';
+import { parseYaml } from '../platform/nesting/index.ts';
 import { allowed } from './allowed.ts';
 import { ConfigError } from './configError.ts';
 import { mostSimilar } from './mostSimilar.ts';
@@ -109,7 +109,10 @@ function mergeFile(gathered: Gathered, file: { name: string; text: string }): vo
 
 function parseFile(file: { name: string; text: string }): unknown {
   try {
-    return parseYaml(file.text);
+    const { document } = parseYaml(file.text);
+    const [fault] = [...document.errors, ...document.warnings];
+    if (fault !== undefined) throw fault;
+    return document.toJS();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new ConfigError(`${file.name} is not valid YAML: ${reason}`);

@@ -61,6 +61,11 @@ it.each([
     'f:2: rules has 1001 entries; allowed: at most 1000',
   ],
   ['rules: [*none]', 1, 'none'],
+  [
+    `rules:\n${'- '.repeat(5000)}a`,
+    1,
+    'f:2: lists and maps are nested too deeply; allowed: at most 64 levels',
+  ],
   ['- a', 1, 'expected "rules:"'],
 ])('readRuleFile rejects %j with all faults', (text, count, message) => {
   const faults = faultsOf(text);

@@ -1,4 +1,5 @@
-import { isMap, isSeq, LineCounter, type Node, parseDocument, stringify } from 'yaml';
+import { isMap, isSeq, type Node, stringify } from 'yaml';
+import { NestingError, parseYaml } from '../../platform/nesting/index.ts';
 import {
   checkNewZonePolicy,
   InvalidRule,
@@ -37,8 +38,7 @@ const MEMBERS = ['account', 'rules', 'zones'];
  * `RuleFileError`.
  */
 export function readRuleFile(text: string, fileName: string, format = ruleFormat): RuleFile {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
+  const { document, lines } = parsed(text, fileName);
   const at = (node: unknown) =>
     `${fileName}:${lines.linePos((node as Node | null)?.range?.[0] ?? 0).line || 1}`;
   if (document.errors.length > 0)
@@ -74,8 +74,17 @@ export function readRuleFile(text: string, fileName: string, format = ruleFormat
   return { account: typeof account === 'string' ? account : undefined, rules, zones };
 }
 
+function parsed(text: string, fileName: string): ReturnType<typeof parseYaml> {
+  try {
+    return parseYaml(text);
+  } catch (error) {
+    if (!(error instanceof NestingError)) throw error;
+    throw new RuleFileError([`${fileName}:${error.line}: ${error.message}`]);
+  }
+}
+
 interface Source {
-  readonly document: ReturnType<typeof parseDocument>;
+  readonly document: ReturnType<typeof parseYaml>['document'];
   /** Returns the file name and line of a node. */
   readonly at: (node: unknown) => string;
   /** Faults are added to this list. */

@@ -36,6 +36,10 @@ it('rejects wrong files with the option, the path, and what is allowed', () => {
     [{ abis: write('a.json', []) }, /must be a JSON object/],
     [{ abis: write('b.json', { '0x1': [] }) }, /"0x1" is neither an address nor \*/],
     [{ abis: write('c.json', { '*': [1] }) }, /the ABI of \* must be an array of objects/],
+    [
+      { abis: write('h.json', `{"*":[{"inputs":${'['.repeat(100_000)}${']'.repeat(100_000)}}]}`) },
+      /h\.json: the ABI of \* is nested too deeply; allowed: at most 64 levels/,
+    ],
     [{ labels: write('d.json', { '*': 'x' }) }, /"\*" is not an address/],
     [{ labels: write('e.json', { [ADDRESS]: 'x'.repeat(65) }) }, /must be text of 1 to 64 characters/],
     [

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { type Config, ConfigError } from '../../config/index.ts';
+import { depthOf } from '../../platform/nesting/index.ts';
 
 /** Names for the console, as `GET /client/v4/gateway/names` returns them. */
 export interface Names {
@@ -10,6 +11,8 @@ export interface Names {
 
 const MAX_BYTES = 5 * 1024 * 1024;
 const MAX_LABEL_CHARACTERS = 64;
+/** Maximum depth of an ABI. Each struct inside another one needs two levels. */
+const MAX_ABI_DEPTH = 64;
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
 /** The files `console.abis` and `console.labels`, in memory. */
@@ -63,6 +66,8 @@ function checkAbi(key: string, value: unknown): readonly object[] {
   if (key !== '*' && !ADDRESS.test(key)) throw new Error(`"${key}" is neither an address nor *`);
   if (!Array.isArray(value) || value.some((item) => typeof item !== 'object' || item === null))
     throw new Error(`the ABI of ${key} must be an array of objects`);
+  if (depthOf(value, MAX_ABI_DEPTH) > MAX_ABI_DEPTH)
+    throw new Error(`the ABI of ${key} is nested too deeply; allowed: at most ${MAX_ABI_DEPTH} levels`);
   return value;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { block, depthOf, minedBlock, stateBlock, transaction } from './paramTypes.ts';
+import { block, minedBlock, stateBlock, transaction } from './paramTypes.ts';
 
 describe('a transaction object', () => {
   it('loses the members with which web3.js 4 signs it', () => {
@@ -28,8 +28,3 @@ it.each([block, minedBlock, stateBlock])(
     );
   },
 );
-
-it('the depth of a value is the number of nested objects and lists, counted up to a maximum', () => {
-  const values = [7, null, {}, [], { a: 1, b: [{}] }, [[[[[[[[]]]]]]]]];
-  expect(values.map((value) => depthOf(value, 4))).toEqual([0, 0, 1, 1, 3, 6]);
-});

@@ -1,3 +1,4 @@
+import { depthOf } from '../../../platform/nesting/index.ts';
 import {
   isObject,
   type JsonSchema,
@@ -199,14 +200,6 @@ export const overrides = paramType(
     isObject(value) && depthOf(value, MAX_OVERRIDE_DEPTH) <= MAX_OVERRIDE_DEPTH ? value : undefined,
   { type: 'object' },
 );
-
-export function depthOf(value: unknown, most: number): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  if (most < 0) return 1;
-  let deepest = 0;
-  for (const member of Object.values(value)) deepest = Math.max(deepest, depthOf(member, most - 1));
-  return deepest + 1;
-}
 
 const MAX_PERCENTILES = 100;
 

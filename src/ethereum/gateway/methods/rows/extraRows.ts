@@ -1,5 +1,5 @@
+import { depthOf } from '../../../../platform/nesting/index.ts';
 import { RpcError } from '../../../jsonrpc/index.ts';
-import { depthOf } from '../paramTypes.ts';
 import type { RelayedRow } from '../row.ts';
 
 /** Pattern for the names of methods. The methods of all known clients and nodes match it. */

@@ -1,0 +1,56 @@
+import { isAlias, isCollection, isNode, isPair, Lexer, LineCounter, Parser, parseDocument } from 'yaml';
+
+/** Maximum depth of lists and maps in YAML. Configuration and rules files need 4. */
+export const MAX_YAML_DEPTH = 64;
+
+/** Thrown if YAML is nested too deeply. The message contains the maximum. */
+export class NestingError extends Error {
+  override readonly name = 'NestingError';
+  readonly line: number;
+
+  constructor(line: number) {
+    super(`lists and maps are nested too deeply; allowed: at most ${MAX_YAML_DEPTH} levels`);
+    this.line = line;
+  }
+}
+
+interface ParsedYaml {
+  readonly document: ReturnType<typeof parseDocument>;
+  readonly lines: LineCounter;
+}
+
+/** Parses YAML or JSON. Throws NestingError; `document.errors` contains other faults. */
+export function parseYaml(text: string): ParsedYaml {
+  requireShallow(text);
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  // An alias has the depth of its anchor, so a chain of aliases can be deep in a shallow text.
+  const depths = new Map<string, number>();
+  const depthAt = (node: unknown): number => {
+    if (isPair(node)) return Math.max(depthAt(node.key), depthAt(node.value));
+    if (isAlias(node)) return depths.get(node.source) ?? 0;
+    if (!isNode(node)) return 0;
+    let depth = isCollection(node) ? 1 : 0;
+    if (isCollection(node)) for (const item of node.items) depth = Math.max(depth, 1 + depthAt(item));
+    if (depth > MAX_YAML_DEPTH) throw new NestingError(lines.linePos(node.range?.[0] ?? 0).line);
+    if ('anchor' in node && node.anchor !== undefined) depths.set(node.anchor, depth);
+    return depth;
+  };
+  depthAt(document.contents);
+  return { document, lines };
+}
+
+/**
+ * Throws NestingError if collections are nested too deeply. `parseDocument` calls itself for each level, and V8 ends
+ * the process if it compiles a regular expression at the end of the stack.
+ */
+function requireShallow(text: string): void {
+  const lines = new LineCounter();
+  const parser = new Parser(lines.addNewLine);
+  lines.addNewLine(0);
+  // The stack of the parser also contains the document and the current scalar.
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const _ of parser.next(lexeme));
+    if (parser.stack.length > MAX_YAML_DEPTH + 2) throw new NestingError(lines.linePos(parser.offset).line);
+  }
+}
