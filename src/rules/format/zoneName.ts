@@ -5,8 +5,13 @@ const MAX_NAME_OCTETS = 255;
 const MAX_OCTET = 255;
 
 const octet = '(?:[A-Za-z0-9_*/-]|\\\\(?:[01][0-9]{2}|2[0-4][0-9]|25[0-5]|[!-/:-~]))';
-/** Pattern of a zone name in a request. The total length has its own limit. */
-export const zonePattern = `^(?:\\.|(?:${octet}{1,${MAX_LABEL_OCTETS}}\\.){0,126}${octet}{1,${MAX_LABEL_OCTETS}}\\.?)$`;
+/** An octet other than `*`, which is also `\*` and `\042`. */
+const notStar =
+  '(?:[A-Za-z0-9_/-]|\\\\(?:0[0-35-9][0-9]|04[013-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5]|[!-)+-/:-~]))';
+/** A label other than `*`. Some generators of clients do not support a lookahead. */
+const label = `(?:${notStar}|${octet}{2,${MAX_LABEL_OCTETS}})`;
+/** Pattern of the zone name of a new policy. The total length has its own limit. */
+export const zonePattern = `^(?:\\.|(?:${label}\\.){0,126}${label}\\.?)$`;
 /** Maximum length of a zone name as text: each octet may need four characters. */
 export const MAX_ZONE_CHARACTERS = 4 * MAX_NAME_OCTETS;
 

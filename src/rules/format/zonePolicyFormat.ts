@@ -30,7 +30,7 @@ const zone = Type.String({
   pattern: zonePattern,
   maxLength: MAX_ZONE_CHARACTERS,
   description:
-    'Zone name, unique in the account. Stored in lower case and without a final dot; . is the root. Cannot be changed.',
+    'Zone name, unique in the account, without the label *: a policy covers all names below its zone. Stored in lower case and without a final dot; . is the root. Cannot be changed.',
 });
 
 /** Members that a PATCH can change, in the order of responses. */
