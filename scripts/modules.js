@@ -56,7 +56,6 @@ const LIST = [
   ['platform/spans', 'spans of requests, and their export (OTLP)'],
   ['platform/http', 'the listener and its limits, WebSockets, health, metrics, unsent bytes'],
   ['platform/storeFile', 'the LMDB file of a store: identity, format, integrity, opening'],
-  ['platform/regularFile', 'opens regular files only: no links, pipes and devices; creates folders'],
   ['platform/nesting', 'bounds the nesting of parsed values: YAML, and the depth of JSON', true],
   ['platform/exit', 'ends the process between commits'],
   ['platform/lastUses', 'when tokens and keys were last used: in memory, written periodically', true],
@@ -71,6 +70,7 @@ const LIST = [
   ['platform/logging', 'the logger interface', true],
   ['platform/sockets', 'closes connections with a reset'],
   ['platform/addresses', 'IP addresses, networks, and client identity'],
+  ['platform/regularFile', 'opens regular files only: no links, pipes and devices; creates folders'],
 ];
 
 /** @type {ReadonlyArray<{ readonly path: string, readonly purpose: string, readonly isPure: boolean }>} */

@@ -100,6 +100,7 @@ const SLOW_FILES: Readonly<Record<string, readonly string[]>> = {
     'descriptors',
     'firstRun',
     'halfClosedClients',
+    'hostileFiles',
     'hostileFolders',
     'openingStores',
     'profileFile',

@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
 import { type Config, ConfigError } from '../../config/index.ts';
 import type { DevelopmentChain } from '../../devchain/index.ts';
+import { readNamed } from '../../platform/regularFile/index.ts';
 import type { DataDirLock, Server } from '../../server/index.ts';
 import { addConfigFlags, readConfig } from '../configFlags.ts';
 import type { ExampleFlood } from '../example/exampleFlood.ts';
 import { EXAMPLE_ZONE, type ExampleZone, serveExampleZone } from '../example/exampleZone.ts';
+import { MAX_SECRET_BYTES } from '../files/secretFile.ts';
 import { createHeldLogger } from '../logger.ts';
 import { logStartup } from '../logStartup.ts';
 import { OperatorError } from '../operatorError.ts';
@@ -186,7 +188,7 @@ function withZone(config: Config, zone: ExampleZone | undefined): Config {
 /** Returns the API token in the data folder, or creates it. Commands in the shell history thus work after a restart. */
 function devToken(dataDir: string): string {
   const file = join(dataDir, 'api-token');
-  const kept = existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
+  const kept = existsSync(file) ? readNamed(file, MAX_SECRET_BYTES).toString().trim() : '';
   // Checked, because the file may be empty after a power failure during the write below.
   if (/^[\x21-\x7e]{16,256}$/.test(kept)) return kept;
   const token = `fg_${randomBytes(30).toString('base64url')}`;

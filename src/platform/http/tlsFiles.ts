@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { Server as SecureServer } from 'node:tls';
+import { readNamed } from '../regularFile/index.ts';
 
 /** Paths of the PEM files for TLS. */
 export interface TlsFiles {
@@ -33,13 +33,15 @@ class TlsFilesError extends Error {
   override readonly name = 'TlsFilesError';
 }
 
+/** Maximum size of a PEM file. The CA certificates of an operating system have 200 KiB. */
+const MAX_PEM_BYTES = 4 * 1024 * 1024;
 /** Interval of checks for changed files. Polling covers all ways to replace a file: write, rename or link. */
 const LOOK_EVERY_MS = 1_000;
 
 /** Reads the TLS files. Throws TlsFilesError if a file cannot be read or if certificate and key do not match. */
 export function readTlsFiles({ cert, key, clientCa, options = 'tls' }: TlsFiles): TlsContext {
-  const certPem = readNamed(`${options}.cert`, cert);
-  const keyPem = readNamed(`${options}.key`, key);
+  const certPem = pemOf(`${options}.cert`, cert);
+  const keyPem = pemOf(`${options}.key`, key);
   const certificate = attempt(
     `${options}.cert ${cert} has no certificate in PEM`,
     () => new X509Certificate(certPem),
@@ -61,7 +63,7 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 /** Reads a file of CA certificates. Parses each one, because OpenSSL silently skips invalid certificates. */
 function readAuthorities(option: string, path: string): Buffer {
-  const pem = readNamed(option, path);
+  const pem = pemOf(option, path);
   const certificates = pem.toString('latin1').match(CERTIFICATE) ?? [];
   if (certificates.length === 0) throw new TlsFilesError(`${option} ${path} has no certificate in PEM`);
   for (const [index, certificate] of certificates.entries())
@@ -106,8 +108,8 @@ export function watchTlsFiles(
   server.on('close', () => clearInterval(timer));
 }
 
-function readNamed(option: string, path: string): Buffer {
-  return attempt(`${option} ${path} cannot be read`, () => readFileSync(path));
+function pemOf(option: string, path: string): Buffer {
+  return attempt(`${option} ${path} cannot be read`, () => readNamed(path, MAX_PEM_BYTES));
 }
 
 function attempt<T>(what: string, action: () => T): T {

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import type { ClientConfig } from 'pg';
+import { readNamed } from '../regularFile/index.ts';
 
 export class BadPostgresUrl extends Error {
   override readonly name = 'BadPostgresUrl';
@@ -15,6 +15,8 @@ const PARAMETERS = [
   ...(['application_name', 'target_session_attrs'] as const),
 ] as const;
 const SESSION_ATTRIBUTES = ['any', 'read-write'] as const;
+/** Maximum size of a PEM file. The CA certificates of an operating system have 200 KiB. */
+const MAX_PEM_BYTES = 4 * 1024 * 1024;
 const DEFAULT_PORT = 5432;
 const MAX_HOSTS = 8;
 /** Scheme and user, hosts, and the rest of a URL. */
@@ -125,9 +127,10 @@ function certificateOf(parameters: ReadonlyMap<string, string>): { cert?: string
 
 function fileOf(parameter: string, file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readNamed(file, MAX_PEM_BYTES).toString();
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    const { code, message } = error as NodeJS.ErrnoException; // readNamed throws only errors
+    const reason = code ?? message;
     throw new BadPostgresUrl(`${parameter}: the file ${JSON.stringify(file)} cannot be read (${reason})`);
   }
 }

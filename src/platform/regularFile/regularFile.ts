@@ -1,4 +1,13 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 
 /** Flags that open a file without waiting for the writer of a pipe, and fail for a symbolic link. */
 export const REGULAR_FILE_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -23,9 +32,25 @@ export function requireFolder(path: string, stats: Kinds): void {
  * the file between the check and the opening is not followed.
  */
 export function openRegular(path: string): number {
+  return openChecked(path, lstatSync(path), REGULAR_FILE_FLAGS);
+}
+
+/** Standard input, and the pipes that shells create for `<(…)`. They are open already, so opening them never waits. */
+const DESCRIPTOR = /^\/dev\/stdin$|^\/(?:dev|proc\/self)\/fd\/\d+$/;
+
+/**
+ * Opens a file that the operator names for reading, and returns its descriptor: a regular file, a link to one, or an
+ * open descriptor of this process. Throws for any other kind of file.
+ */
+export function openNamed(path: string): number {
+  if (DESCRIPTOR.test(path)) return openSync(path, 'r');
+  return openChecked(path, statSync(path), constants.O_RDONLY | constants.O_NONBLOCK);
+}
+
+function openChecked(path: string, stats: Stats, flags: number): number {
   // Check the type before opening, because opening a device can have effects.
-  requireRegular(path, lstatSync(path));
-  const descriptor = openSync(path, REGULAR_FILE_FLAGS);
+  requireRegular(path, stats);
+  const descriptor = openSync(path, flags);
   try {
     requireRegular(path, fstatSync(descriptor));
     return descriptor;

@@ -123,7 +123,7 @@ export class Alerting {
     try {
       const conditions = [
         ...expiringTokens((await tokens?.list()) ?? [], nowMs),
-        ...(await expiringCertificates(this.#config, nowMs)),
+        ...expiringCertificates(this.#config, nowMs),
       ];
       this.#expiring.observe(EXPIRING_KEYS, conditions, performance.now());
     } catch (error) {

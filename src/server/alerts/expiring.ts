@@ -1,13 +1,14 @@
 /** Alert conditions for certificates and tokens that expire soon. */
 import { X509Certificate } from 'node:crypto';
-// `promises` of node:fs is loaded on first use; importing node:fs/promises would load it at startup.
-import { promises as files } from 'node:fs';
 import type { Config } from '../../config/index.ts';
 import type { Condition } from '../../platform/alerts/index.ts';
+import { readNamed } from '../../platform/regularFile/index.ts';
 import type { Token } from '../../rules/index.ts';
 
 export const EXPIRING_KEYS = 'expiring/';
 
+/** Maximum size of a PEM file. */
+const MAX_PEM_BYTES = 4 * 1024 * 1024;
 const DAY_MS = 24 * 3_600_000;
 /** Renewal tools replace certificates earlier. If only two weeks are left, an alert fires: the renewal is failing. */
 const CERTIFICATE_MS = 14 * DAY_MS;
@@ -51,34 +52,28 @@ export function expiringTokens(tokens: readonly Token[], nowMs: number): Conditi
  * Returns alert conditions for the server's certificates that expire soon or have expired. Omits unreadable files,
  * which the log reports.
  */
-export async function expiringCertificates(
-  { tls, ops }: Pick<Config, 'tls' | 'ops'>,
-  nowMs: number,
-): Promise<Condition[]> {
+export function expiringCertificates({ tls, ops }: Pick<Config, 'tls' | 'ops'>, nowMs: number): Condition[] {
   const files = { 'tls.cert': tls.cert, 'ops.tls.cert': ops.tls.cert };
-  const found = await Promise.all(
-    Object.entries(files).map(async ([option, file]): Promise<Condition[]> => {
-      const certificate = file === undefined ? undefined : await readCertificate(file);
-      if (certificate === undefined) return [];
-      const life = { fromMs: Date.parse(certificate.validFrom), untilMs: Date.parse(certificate.validTo) };
-      if (!endsSoon(life, CERTIFICATE_MS, nowMs)) return [];
-      return [
-        {
-          key: `${EXPIRING_KEYS}certificate/${option}`,
-          kind: 'certificate_expires',
-          subject: option,
-          text: `The certificate of ${option} ${life.untilMs > nowMs ? 'expires' : 'has expired'} at ${inWords(life.untilMs)} UTC. Replace the file; the server reloads it.`,
-          details: { option, expires_on: new Date(life.untilMs).toISOString() },
-        },
-      ];
-    }),
-  );
-  return found.flat();
+  return Object.entries(files).flatMap(([option, file]): Condition[] => {
+    const certificate = file === undefined ? undefined : readCertificate(file);
+    if (certificate === undefined) return [];
+    const life = { fromMs: Date.parse(certificate.validFrom), untilMs: Date.parse(certificate.validTo) };
+    if (!endsSoon(life, CERTIFICATE_MS, nowMs)) return [];
+    return [
+      {
+        key: `${EXPIRING_KEYS}certificate/${option}`,
+        kind: 'certificate_expires',
+        subject: option,
+        text: `The certificate of ${option} ${life.untilMs > nowMs ? 'expires' : 'has expired'} at ${inWords(life.untilMs)} UTC. Replace the file; the server reloads it.`,
+        details: { option, expires_on: new Date(life.untilMs).toISOString() },
+      },
+    ];
+  });
 }
 
-async function readCertificate(file: string): Promise<X509Certificate | undefined> {
+function readCertificate(file: string): X509Certificate | undefined {
   try {
-    return new X509Certificate(await files.readFile(file));
+    return new X509Certificate(readNamed(file, MAX_PEM_BYTES));
   } catch {
     return undefined;
   }

@@ -43,9 +43,10 @@ it('rejects wrong files with the option, the path, and what is allowed', () => {
     [{ labels: write('d.json', { '*': 'x' }) }, /"\*" is not an address/],
     [{ labels: write('e.json', { [ADDRESS]: 'x'.repeat(65) }) }, /must be text of 1 to 64 characters/],
     [
-      { abis: write('f.json', {}), labels: write('g.json', `{}${' '.repeat(5 * 1024 * 1024)}`) },
+      { abis: write('f.json', {}), labels: write('g.json', `{}${' '.repeat(5 * 1024 * 1024 - 2)}`) },
       /g\.json: console\.abis and console\.labels may have 5 MiB in all/,
     ],
+    [{ labels: write('i.json', ' '.repeat(5 * 1024 * 1024 + 1)) }, /i\.json: it has more than 5242880 bytes/],
   ];
   for (const [options, message] of wrong)
     expect(() => new NameFiles({ enabled: true, ...options })).toThrow(message);

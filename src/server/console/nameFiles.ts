@@ -1,6 +1,6 @@
-import { readFileSync, statSync } from 'node:fs';
 import { type Config, ConfigError } from '../../config/index.ts';
 import { depthOf } from '../../platform/nesting/index.ts';
+import { readNamed } from '../../platform/regularFile/index.ts';
 
 /** Names for the console, as `GET /client/v4/gateway/names` returns them. */
 export interface Names {
@@ -41,8 +41,9 @@ function readNames({ abis, labels }: Config['console']): Names {
     const wrong = (problem: string) => new ConfigError(`${option}: ${path}: ${problem}`);
     let parsed: unknown;
     try {
-      bytesLeft -= statSync(path).size;
-      if (bytesLeft >= 0) parsed = JSON.parse(readFileSync(path, 'utf8'));
+      const content = readNamed(path, MAX_BYTES);
+      bytesLeft -= content.length;
+      parsed = JSON.parse(content.toString());
     } catch (error) {
       throw wrong(error instanceof Error ? error.message : String(error));
     }

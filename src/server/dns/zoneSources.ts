@@ -1,5 +1,4 @@
 /** Parses the zones that are seeded at the start, and the TSIG keys of their transfers. Throws ConfigError. */
-import { readFileSync } from 'node:fs';
 import { type Config, ConfigError } from '../../config/index.ts';
 import { nameToText, nameToWire } from '../../dns/protocol/index.ts';
 import {
@@ -10,10 +9,13 @@ import {
   tsigKeyName,
   type ZoneSource,
 } from '../../dns/zones/index.ts';
+import { readNamed } from '../../platform/regularFile/index.ts';
 import { addressOf } from '../listen/address.ts';
 
 const TRANSFER = 'axfr:';
 const KEY = ' key ';
+/** Maximum size of a file of keys. A thousand keys fit easily. */
+const MAX_KEYS_BYTES = 256 * 1024;
 
 export function zoneSourcesOf({ zones, tsigKeys, tsigKeyFiles }: Config['dns']): ZoneSource[] {
   const keys = new Map<string, TsigKey>();
@@ -24,8 +26,7 @@ export function zoneSourcesOf({ zones, tsigKeys, tsigKeyFiles }: Config['dns']):
     }
   };
   for (const text of tsigKeys) add('dns.tsigKeys', () => [parseTsigKey(text)]);
-  for (const file of tsigKeyFiles)
-    add(`dns.tsigKeyFiles: ${file}`, () => parseTsigKeys(readFileSync(file, 'utf8')));
+  for (const file of tsigKeyFiles) add(`dns.tsigKeyFiles: ${file}`, () => parseTsigKeys(keysIn(file)));
   const names = new Set<string>();
   return zones.map((text) => {
     const source = zoneOf(text, keys);
@@ -35,6 +36,16 @@ export function zoneSourcesOf({ zones, tsigKeys, tsigKeyFiles }: Config['dns']):
     names.add(name);
     return source;
   });
+}
+
+function keysIn(file: string): string {
+  try {
+    return readNamed(file, MAX_KEYS_BYTES).toString();
+  } catch (error) {
+    throw new ConfigError(
+      `dns.tsigKeyFiles: ${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
 }
 
 function zoneOf(text: string, keys: ReadonlyMap<string, TsigKey>): ZoneSource {
@@ -58,14 +69,12 @@ function zoneOf(text: string, keys: ReadonlyMap<string, TsigKey>): ZoneSource {
   return { name, transferFrom, key };
 }
 
-/** Converts an error about a key or its file to a ConfigError without the secret. */
+/** Converts an error about a key to a ConfigError without the secret. */
 function explained<T>(option: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
     if (error instanceof TsigKeyError) throw new ConfigError(`${option}: ${error.message}`);
-    if (error instanceof Error && 'code' in error)
-      throw new ConfigError(`${option} cannot be read (${String(error.code)})`);
     throw error;
   }
 }

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { readNamed } from '../../../platform/regularFile/index.ts';
+import { MAX_SECRET_BYTES } from '../../files/secretFile.ts';
 import { OperatorError } from '../../operatorError.ts';
 
 /** Environment variable with the API token that commands send. The server does not read this variable. */
@@ -60,7 +61,7 @@ function findToken(file: string | undefined, environment: NodeJS.ProcessEnv): Fo
 
 function fromFile(file: string): FoundToken {
   try {
-    return { token: readFileSync(file, 'utf8').trim(), source: file };
+    return { token: readNamed(file, MAX_SECRET_BYTES).toString().trim(), source: file };
   } catch (error) {
     throw new OperatorError(
       `The token file cannot be read: ${error instanceof Error ? error.message : error}`,

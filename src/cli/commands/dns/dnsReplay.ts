@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { AttackDetector, ZoneSeed } from '../../../dns/detector/index.ts';
 import { datagramsOf, PcapError, type ReplayResult, replay } from '../../../dns/replay/index.ts';
 import { ZoneFile } from '../../../dns/zones/index.ts';
+import { openNamed } from '../../../platform/regularFile/index.ts';
 import { profileSensitivities, type Rule, sensitivities, type ZonePolicy } from '../../../rules/index.ts';
 import { readRuleFile } from '../../../rules/plan/index.ts';
 import { readTextFile } from '../../files/readTextFile.ts';
@@ -55,7 +56,7 @@ async function replayFile(file: string, options: ReplayOptions): Promise<ReplayR
   const policies = options.zones === undefined ? [] : policiesOf(options.zones);
   try {
     return await replay(
-      datagramsOf(createReadStream(file)),
+      datagramsOf(createReadStream(file, { fd: openNamed(file) })),
       (startMs) => detectorAt(startMs, policies, options),
       options.port,
     );
