@@ -14,13 +14,17 @@ export class CellError extends Error {
   }
 }
 
-/** Returns a cell as text; bytes as hex digits. Returns undefined if the cell is absent or empty. */
+/**
+ * Returns a cell as text; bytes as hex digits. Returns undefined if the cell is absent or empty. Throws CellError for a
+ * list or an object, which JSON and Parquet may contain.
+ */
 export function textOf(row: Row, column: string): string | undefined {
   const value = row[column];
   if (value === undefined || value === null || value === '') return undefined;
   if (value instanceof Uint8Array)
     return `0x${Buffer.from(value.buffer, value.byteOffset, value.length).toString('hex')}`;
-  return typeof value === 'string' ? value : String(value);
+  if (typeof value === 'object') throw new CellError(column, 'text or a number', quoted(value));
+  return String(value);
 }
 
 /** Returns a number as hex digits. Hex digits are returned unchanged. Throws CellError unless it is a number. */
@@ -67,6 +71,8 @@ export function pathOf(row: Row, column: string, separator: string): readonly un
 
 export function quoted(value: unknown): string {
   if (value === undefined || value === null || value === '') return 'empty';
+  // A deep list cannot be converted to text, because the conversion calls itself for each level.
+  if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'an object';
   const text = String(value);
   const cut = text.length > MAX_QUOTED_CHARS ? `${text.slice(0, MAX_QUOTED_CHARS)}…` : text;
   return `"${cut.replace(/[^\x20-\x7e…]/g, '?')}"`;

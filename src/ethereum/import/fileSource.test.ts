@@ -111,6 +111,17 @@ describe("Floodgate's own files", () => {
       /row 1: blockNumber must be a decimal number/,
     ],
     [
+      'nested deeply in a member',
+      (text: string) =>
+        text.replace(/"blockNumber":\d+/, `"blockNumber":${'['.repeat(50_000)}${']'.repeat(50_000)}`),
+      /row 1: blockNumber must be text or a number, it is a list/,
+    ],
+    [
+      'cut off in the first line',
+      (text: string) => text.slice(0, 30),
+      /row 1 must be a JSON object; is the file/,
+    ],
+    [
       'without a frame',
       (text: string) => text.slice(text.indexOf('\n') + 1),
       /row \d+: traces do not fit block \d+: the file has/,

@@ -33,7 +33,10 @@ export class TextFile implements TableFile {
   static async open(file: Opened): Promise<TextFile> {
     for await (const { text, at } of linesOf(file, 0, file.size)) {
       if (text === '') continue;
-      if (text.startsWith('{')) return new TextFile(file, { columns: Object.keys(jsonRow(text)), start: at });
+      if (text.startsWith('{')) {
+        const whole = new TextFile(file, { columns: [], start: at });
+        return new TextFile(file, { columns: Object.keys(await whole.#rowOf(text, at)), start: at });
+      }
       const columns = csvCells(text.replace(/^\ufeff/, ''));
       const start = at + Buffer.byteLength(text) + 1;
       return new TextFile(file, { columns: columns ?? [], start, isCsv: true });
