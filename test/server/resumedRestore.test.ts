@@ -15,7 +15,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTraceStore } from '../../src/ethereum/store/lmdb/traces/index.ts';
 import { type Hash, type IndexedBlock, indexBlock } from '../../src/ethereum/traces/index.ts';
 import { openRulesStorage } from '../../src/rules/store/lmdb/index.ts';
-import { backupData, restoreData, verifyData, verifyStore } from '../../src/server/index.ts';
+import { backupData, lockDataDir, restoreData, verifyData, verifyStore } from '../../src/server/index.ts';
 import { floodgate } from '../rules/support/command.ts';
 import { Random } from '../support/random.ts';
 import { syntheticAddresses, syntheticBlock } from '../support/syntheticChain.ts';
@@ -132,6 +132,21 @@ describe('a restore or a verification that was interrupted', () => {
     cpSync(backup, damaged, { recursive: true });
     writeFileSync(join(damaged, 'backup.json'), '{"madeOn":');
     await expect(restoreData(damaged, folder(), killed)).rejects.toThrow(/backup.json is damaged/);
+  });
+
+  it('is not followed by the start of a server, which would lack tokens and keys', async () => {
+    const restored = folder();
+    await expect(restoreData(backup, restored, killed)).rejects.toThrow('killed');
+    const start = () => floodgate(['start', '--role', 'rules', '--port', '0', '--data-dir', restored]);
+    expect(await start()).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining(
+        `${restored} contains an unfinished restore: run the same \`floodgate restore\` again, or use another folder`,
+      ),
+    });
+    expect(existsSync(join(restored, 'rules'))).toBe(false);
+    await restoreData(backup, restored, async () => []);
+    lockDataDir(restored).release();
   });
 
   it('does not take the stores of a server that ran after the interruption for restored ones', async () => {

@@ -23,7 +23,7 @@ import {
   sealStoreFile,
   storeFolders,
 } from '../../platform/storeFile/index.ts';
-import { lockDataDir } from './dataDirLock.ts';
+import { lockDataDir, RESTORING } from './dataDirLock.ts';
 import { isTraceStore } from './verifyStore.ts';
 
 /** Thrown if a backup cannot be created, restored or verified. The message tells the user what to do. */
@@ -41,8 +41,6 @@ interface Manifest {
   readonly stores: Readonly<Record<string, string>>;
 }
 
-/** File of a data folder with the manifest of the backup that is being restored. */
-const RESTORING = 'restoring.json';
 /** Follows the manifest in this file when all stores are copied, and are being moved to their names. */
 const MOVING = 'moving\n';
 /** File of a store that is being verified: the identity of the data file, then the segments that were verified. */
@@ -92,7 +90,7 @@ export async function restoreData(backup: string, dataDir: string, verify: Verif
     throw new BackupError(`${backup} is not a complete backup: it has no ${MANIFEST}`);
   requireRegular(join(backup, MANIFEST), manifest);
   const sums = sumsIn(join(backup, MANIFEST));
-  const lock = lockDataDir(dataDir);
+  const lock = lockDataDir(dataDir, true);
   try {
     const moved = beginRestore(join(backup, MANIFEST), dataDir);
     // The folder's name must not contain a dot, because lmdb would take it for the name of a file.
@@ -158,9 +156,12 @@ function sumsIn(manifest: string): Readonly<Record<string, string>> | undefined 
   }
 }
 
+/** Replaces a record at once: without the record of a restore, the stores that it has moved would block the next one. */
 function writeRecord(path: string, text: string): void {
-  rmSync(path, { force: true });
-  writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
+  const next = `${path}.next`;
+  rmSync(next, { force: true });
+  writeFileSync(next, text, { mode: 0o600, flag: 'wx' });
+  renameSync(next, path);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createFolder, readRegular } from '../../platform/regularFile/index.ts';
 
@@ -7,7 +7,7 @@ class DataDirInUseError extends Error {
   override readonly name = 'DataDirInUseError';
 }
 
-/** Thrown if the data folder cannot be written: it is read-only, full, owned by another user, or not a folder. */
+/** Thrown if the data folder cannot be used: it is not writable, not a folder, or a restore into it is unfinished. */
 class DataDirUnusableError extends Error {
   override readonly name = 'DataDirUnusableError';
 }
@@ -24,14 +24,17 @@ interface LockOwner {
 }
 
 const LOCK_FILE = 'floodgate.lock';
+/** File of a data folder with the manifest of the backup that is being restored. */
+export const RESTORING = 'restoring.json';
 /** Maximum number of attempts to lock. One fails if another process takes over a stale lock at the same time. */
 const MAX_ATTEMPTS = 5;
 
 /**
  * Locks a data folder, which is created if missing, until `release`. Takes over the lock of a killed process. Throws
- * DataDirInUseError if a running process owns the lock, DataDirUnusableError if the folder cannot be written.
+ * DataDirInUseError if a running process owns the lock, DataDirUnusableError if the folder cannot be written, or if
+ * stores of a backup are missing in it. `restores`: whether the caller restores them.
  */
-export function lockDataDir(dataDir: string): DataDirLock {
+export function lockDataDir(dataDir: string, restores = false): DataDirLock {
   const file = join(dataDir, LOCK_FILE);
   const mine = `${file}.${process.pid}`;
   try {
@@ -48,7 +51,14 @@ export function lockDataDir(dataDir: string): DataDirLock {
   }
   try {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      if (tryLink(mine, file)) return { release: () => rmSync(file, { force: true }) };
+      if (tryLink(mine, file)) {
+        const release = (): void => rmSync(file, { force: true });
+        if (restores || !existsSync(join(dataDir, RESTORING))) return { release };
+        release();
+        throw new DataDirUnusableError(
+          `${dataDir} contains an unfinished restore: run the same \`floodgate restore\` again, or use another folder`,
+        );
+      }
       removeStale(file, dataDir);
     }
   } finally {
