@@ -30,3 +30,18 @@ it('an owner that is indented by mistake is an error, not a type', () => {
     'zone file, line 2: "WWW" is not a TTL, class or record type',
   );
 });
+
+it.each([
+  ['an unclosed quotation', (length: number) => 'x TXT "'.padEnd(length, 'a')],
+  ['escapes', (length: number) => 'x TXT "'.padEnd(length - 1, '\\a').concat('"')],
+  ['a long word', (length: number) => 'x TXT '.padEnd(length, 'a')],
+])('a line with %s has a maximum length', (_, lineOf) => {
+  expect(recordsOf(lineOf(1024 * 1024))).toEqual(['x.example.test TXT']);
+  expect(() => recordsOf(`y A 192.0.2.1\n${lineOf(20_000_000)}`)).toThrow(
+    'zone file, line 2: the line has 20000000 characters; allowed: at most 1048576',
+  );
+});
+
+it('an error quotes at most 1,000 characters of a word', () => {
+  expect(() => recordsOf(`x ${'a'.repeat(5000)}`)).toThrow(/^zone file, line 1: "A{999}…$/);
+});

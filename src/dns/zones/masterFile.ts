@@ -17,13 +17,17 @@ export interface MasterRecord {
   readonly line: number;
 }
 
+/** Maximum length of a reason, which may quote a word of a binary file. */
+const MAX_REASON_CHARACTERS = 1000;
+
 /** Thrown for an error in a zone file. The message contains the file, if known, the line number and the reason. */
 export class MasterFileError extends Error {
   readonly line: number;
   readonly why: string;
 
   constructor(line: number, why: string, file?: string) {
-    super(`zone file${file === undefined ? '' : ` ${file}`}, line ${line}: ${why}`);
+    const shown = why.length > MAX_REASON_CHARACTERS ? `${why.slice(0, MAX_REASON_CHARACTERS)}…` : why;
+    super(`zone file${file === undefined ? '' : ` ${file}`}, line ${line}: ${shown}`);
     this.name = 'MasterFileError';
     this.line = line;
     this.why = why;
@@ -267,6 +271,11 @@ function* linesOf(text: string): Generator<string> {
   }
 }
 
+/**
+ * Maximum length of a line: four times that of a record of 65,535 octets, each as `\DDD`. The stack of V8's regular
+ * expressions does not suffice for words of some million characters.
+ */
+const MAX_LINE_CHARACTERS = 1024 * 1024;
 const TOKEN = /"((?:[^"\\]|\\.)*)"|;.*|[()]|(?:\\.|[^\s()";])+/g;
 
 /** Returns the words of record data that $GENERATE has produced. */
@@ -288,6 +297,11 @@ function* entries(text: string): Generator<Entry> {
   let line = 0;
   for (const source of linesOf(text)) {
     line++;
+    if (source.length > MAX_LINE_CHARACTERS)
+      throw new MasterFileError(
+        line,
+        `the line has ${source.length} characters; allowed: at most ${MAX_LINE_CHARACTERS}`,
+      );
     if (depth === 0) {
       startLine = line;
       startsBlank = /^\s/.test(source);
