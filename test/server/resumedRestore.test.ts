@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   cpSync,
   existsSync,
@@ -10,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { open as openLmdb } from 'lmdb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTraceStore } from '../../src/ethereum/store/lmdb/traces/index.ts';
@@ -17,11 +19,23 @@ import { type Hash, type IndexedBlock, indexBlock } from '../../src/ethereum/tra
 import { openRulesStorage } from '../../src/rules/store/lmdb/index.ts';
 import { backupData, lockDataDir, restoreData, verifyData, verifyStore } from '../../src/server/index.ts';
 import { floodgate } from '../rules/support/command.ts';
+import { PROGRAM } from '../support/program.ts';
 import { Random } from '../support/random.ts';
+import { spawnGuarded } from '../support/spawn.ts';
 import { syntheticAddresses, syntheticBlock } from '../support/syntheticChain.ts';
+import { until } from '../support/until.ts';
 
 /** Five segments, the last one incomplete. */
 const BLOCKS = 4_300;
+
+/** Returns the ids of the processes that a process has started with the option --in-process. */
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .split(' ')
+    .filter(
+      (child) => child !== '' && readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('--in-process'),
+    )
+    .map(Number);
 
 describe('a restore or a verification that was interrupted', () => {
   const root = mkdtempSync(join(tmpdir(), 'floodgate-restore-'));
@@ -156,6 +170,24 @@ describe('a restore or a verification that was interrupted', () => {
     const again = restoreData(backup, restored, async () => []);
     await expect(again).rejects.toThrow(/already contains traces: restore into an empty folder/);
   });
+
+  it.skipIf(process.platform !== 'linux')(
+    'does not report damage if the process that checks a store is killed',
+    async () => {
+      const restored = folder();
+      const child = spawnGuarded(process.execPath, [PROGRAM, 'restore', backup, '--data-dir', restored]);
+      const output = text(child.stderr);
+      child.stdout.resume();
+      const ended = once(child, 'close');
+      await until('the process that checks a store', () => {
+        const [checking] = childrenOf(child.pid ?? 0);
+        return checking !== undefined && process.kill(checking, 'SIGKILL');
+      });
+      expect((await ended)[0]).toBe(1);
+      expect(await output).toMatch(/was ended by SIGKILL, .*: run the same command again/);
+      expect(await floodgate(['restore', backup, '--data-dir', restored])).toMatchObject({ status: 0 });
+    },
+  );
 
   it('begins again with another backup, and after damage', async () => {
     const [restored, other] = [folder(), join(root, 'other')];

@@ -160,12 +160,19 @@ async function verifyInChild(folder: string, store: string, record?: string): Pr
   return [...new Set(found.flat())];
 }
 
+/** Signals that another process sends; SIGKILL also comes from the system if the memory is exhausted. */
+const ENDED_BY_OTHERS: readonly unknown[] = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'];
+
 async function verifyShare(folder: string, flags: readonly string[]): Promise<readonly string[]> {
   const args = ['verify', '--in-process', folder, ...flags];
   const child = spawn(process.execPath, [...process.execArgv, process.argv[1] ?? '', ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [written, [code, signal]] = await Promise.all([text(child.stdout), once(child, 'exit')]);
+  if (ENDED_BY_OTHERS.includes(signal))
+    throw new OperatorError(
+      `the process that checks ${folder} was ended by ${signal}, perhaps because the memory is exhausted: run the same command again`,
+    );
   if (code !== 0)
     return [`reading it crashed the process (${signal ?? `exit code ${code}`}): the file is torn`];
   return JSON.parse(written) as string[]; // printed by verifyInProcess

@@ -1,3 +1,3 @@
 /** Bounds the nesting of parsed text: functions that call themselves for each level would exhaust the stack. */
 export { depthOf } from './depthOf.ts';
-export { MAX_YAML_DEPTH, NestingError, parseYaml } from './parseYaml.ts';
+export { NestingError, parseYaml } from './parseYaml.ts';
