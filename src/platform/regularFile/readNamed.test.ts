@@ -27,6 +27,7 @@ it('a regular file, or a link to one, is read up to the maximum size', () => {
   expect(readNamed(at('link'), 4).toString()).toBe('text');
   expect(() => readNamed(at('file'), 3)).toThrow('it has more than 3 bytes');
   expect(() => readNamed(at('none'), 3)).toThrow('ENOENT');
+  expect(readNamed('/dev/null', 3)).toHaveLength(0);
 });
 
 it.each([

@@ -35,15 +35,15 @@ export function openRegular(path: string): number {
   return openChecked(path, lstatSync(path), REGULAR_FILE_FLAGS);
 }
 
-/** Standard input, and the pipes that shells create for `<(…)`. They are open already, so opening them never waits. */
-const DESCRIPTOR = /^\/dev\/stdin$|^\/(?:dev|proc\/self)\/fd\/\d+$/;
+/** Special files that never wait when they are opened: standard input, the pipes of `<(…)`, and the empty file. */
+const ALLOWED_SPECIAL = /^\/dev\/(?:stdin|null)$|^\/(?:dev|proc\/self)\/fd\/\d+$/;
 
 /**
- * Opens a file that the operator names for reading, and returns its descriptor: a regular file, a link to one, or an
- * open descriptor of this process. Throws for any other kind of file.
+ * Opens a file that the operator names for reading, and returns its descriptor: a regular file, a link to one, an
+ * open descriptor of this process, or /dev/null. Throws for any other kind of file.
  */
 export function openNamed(path: string): number {
-  if (DESCRIPTOR.test(path)) return openSync(path, 'r');
+  if (ALLOWED_SPECIAL.test(path)) return openSync(path, 'r');
   return openChecked(path, statSync(path), constants.O_RDONLY | constants.O_NONBLOCK);
 }
 
