@@ -10,7 +10,7 @@ export function SignIn() {
     event.preventDefault();
     isBusy.value = true;
     await signIn({ token: token.value.trim() });
-    token.value = '';
+    if (signInFailure.value?.status !== undefined) token.value = '';
     isBusy.value = false;
   };
   return (

@@ -1,9 +1,11 @@
 /** Client of the REST API, typed by its OpenAPI document. Calls never throw: they return a value or a failure. */
 import { inSession, SECRET_OF_SESSION, sessionRejection } from './credentials.ts';
 import { curlCommand, type HttpRequest } from './curl.ts';
-import { type Failure, failureOf, type Outcome, unreachableFailure } from './failure.ts';
+import { type Failure, failureOf, type Outcome, unansweredFailure } from './failure.ts';
 
 export const API = '/client/v4';
+/** Time after which a request counts as not answered. Longer than the server's own limits. */
+const TIMEOUT_MS = 30_000;
 
 /** A successful response of the REST API. A change of the object sends its `etag` as `If-Match`. */
 export interface ApiResponse<T> {
@@ -41,13 +43,14 @@ export async function callJson<T>(
 ): Promise<Outcome<{ body: T; etag: string | undefined }>> {
   try {
     const { url, ...sent } = inSession(httpRequestOf(request));
-    const response = await fetch(url, { ...sent, cache: 'no-store' });
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const response = await fetch(url, { ...sent, cache: 'no-store', signal });
     const body: unknown = await response.json();
     if (!response.ok) return { failure: failureOf(response.status, body, request) };
     // The OpenAPI document specifies the shape, and tests of the server check it.
     return { value: { body: body as T, etag: response.headers.get('etag') ?? undefined } };
   } catch {
-    return { failure: unreachableFailure() };
+    return { failure: unansweredFailure(request.method) };
   }
 }
 

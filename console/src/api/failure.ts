@@ -72,13 +72,16 @@ const ANY_READ: Words = {
   todo: 'Try again. The request id is in the log of the server.',
 };
 
-const NO_ANSWER: Words = {
-  what: 'The server cannot be reached.',
-  still: 'It may still be running. This page shows the data that it received last.',
-  todo: 'Wait until the page is live again, or check whether the server is running.',
-};
-
-export const unreachableFailure = (): Failure => ({ ...NO_ANSWER, status: undefined, faults: [] });
+/**
+ * Returns the failure of a request without a response. Its text is about that request only, because the server may
+ * answer again while the text is shown.
+ */
+export const unansweredFailure = (method = 'GET'): Failure => ({
+  ...{ what: 'The server did not answer.', status: undefined, faults: [] },
+  ...(method === 'GET'
+    ? { still: UNCHANGED, todo: 'Try again, or check whether the server is running.' }
+    : { still: ANY.still, todo: 'Check the current state before you try again.' }),
+});
 
 /** Objects by the last part of the path that is not an id. The server's own message for 404 names only the path. */
 const OBJECTS: Readonly<Record<string, string>> = {

@@ -3,7 +3,7 @@ import { computed } from '@preact/signals';
 import { hasGatewayKey } from '../session.ts';
 import { inSession, SECRET_OF_SESSION } from './credentials.ts';
 import { curlCommand, type HttpRequest } from './curl.ts';
-import { type Failure, unreachableFailure, type Words } from './failure.ts';
+import { type Failure, unansweredFailure, type Words } from './failure.ts';
 import { putGatewayKey } from './session.ts';
 
 /** Set if the session contains an API key for the gateway. The key itself is only on the server. */
@@ -87,7 +87,7 @@ interface RpcAnswer<T> {
   readonly error?: RpcError;
 }
 
-const noAnswer = (): RpcFailure => ({ ...unreachableFailure(), error: undefined });
+const noAnswer = (): RpcFailure => ({ ...unansweredFailure(), error: undefined });
 
 function rpcFailure(status: number, error: RpcError): RpcFailure {
   const words = WORDS.find(([isIt]) => isIt(status, error))?.[1] ?? ANY;

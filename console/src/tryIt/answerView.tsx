@@ -7,7 +7,7 @@ export function AnswerView({ answer }: { readonly answer: SentResponse }) {
   if ('error' in answer)
     return (
       <p class="harm" role="status">
-        ✕ No response: <UntrustedText text={answer.error} />
+        ✕ <UntrustedText text={answer.error} />
       </p>
     );
   const { status, ms, headers, text } = answer;

@@ -1,7 +1,7 @@
 /** Sends a request. The text of the response is indented and shortened for display. */
 import { inSession } from '../api/credentials.ts';
 import type { HttpRequest } from '../api/curl.ts';
-import { unreachableFailure } from '../api/failure.ts';
+import { unansweredFailure } from '../api/failure.ts';
 
 export type SentResponse =
   | {
@@ -37,7 +37,7 @@ export async function send(made: HttpRequest, isInSession = false): Promise<Sent
       text: shownText(text),
     };
   } catch {
-    const { what, todo } = unreachableFailure();
+    const { what, todo } = unansweredFailure(request.method);
     return { error: `${what} ${todo}` };
   }
 }

@@ -1,7 +1,9 @@
 import { type ReadonlySignal, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Failure, Outcome } from '../api/failure.ts';
-import { connection } from '../live.ts';
+
+/** Pause before a read is repeated that got no response. */
+const RETRY_MS = 1_000;
 
 export interface Loaded<T> {
   /** The value that was read last. It is kept while the next read runs, and if that read fails. */
@@ -40,6 +42,8 @@ export function useLoaded<T>(
         ? { value: loaded.peek().value, failure: outcome.failure }
         : { value: outcome.value, failure: undefined };
   };
+  const latest = useRef(again);
+  latest.current = again;
   // `read` itself is not listed, because `on` contains everything that it depends on.
   useEffect(() => {
     if (!read) loaded.value = { value: undefined, failure: undefined };
@@ -48,10 +52,12 @@ export function useLoaded<T>(
       state.current.turn++;
     };
   }, [...on, isHeld]);
-  // What could not be read while the server was away is read when the page is live again.
+  // A read without a response is repeated until the server answers.
   useSignalEffect(() => {
-    const { failure } = loaded.peek();
-    if (connection.value === 'live' && failure !== undefined && failure.status === undefined) void again();
+    const { failure } = loaded.value;
+    if (failure === undefined || failure.status !== undefined) return undefined;
+    const timer = setTimeout(() => void latest.current(), RETRY_MS);
+    return () => clearTimeout(timer);
   });
   return { loaded, again: () => void again() };
 }

@@ -58,16 +58,21 @@ export function EditForm<Item, Settings extends Texts>({
   const isChanged = Object.keys(mine).length > 0;
   const isOld = base.value.etag !== newest.etag;
   const wasRejected = failure.value?.status === 412;
+  const isUnanswered = failure.value !== undefined && failure.value.status === undefined;
 
   const begin = (from: Tagged<Item>) => {
     base.value = from;
     draft.value = settingsOf(from.item);
     failure.value = undefined;
   };
-  // If the user has changed nothing, the form shows the newest version of the object.
   useEffect(() => {
-    if (!isChanged) begin(newest);
-  }, [tagged.etag]);
+    const stored = settingsOf(newest.item);
+    const isStored = Object.keys(mine).every((name) => stored[name] === mine[name]);
+    if (isUnanswered && isStored) showToast(`The ${props.kind} for ${props.name} was saved.`);
+    // If the user has changed nothing, the form shows the newest version of the object.
+    if (isStored) begin(newest);
+    else if (isUnanswered) failure.value = undefined;
+  }, [tagged]);
 
   const save = async (from: Tagged<Item>, patch: Partial<Settings>) => {
     isBusy.value = true;
@@ -75,7 +80,8 @@ export function EditForm<Item, Settings extends Texts>({
     isBusy.value = false;
     if ('failure' in outcome) {
       failure.value = outcome.failure;
-      if (outcome.failure.status === 412) reload();
+      // Without a response, the stored object shows whether the change was saved.
+      if (outcome.failure.status === 412 || outcome.failure.status === undefined) reload();
       return;
     }
     replaced.value = from.etag;
