@@ -17,7 +17,7 @@ import { failureOfTrace, gasUsedOf, labelOf, partiesOf, valueMoved } from './fra
 import { formatGwei, formatQuantity, type Unit } from './frames/ether.ts';
 import { decoder } from './names/names.ts';
 import { NameText } from './names/nameText.tsx';
-import { AddressLink, CopyCall, Failed, formatShare, TransactionLink, useFirst } from './parts.tsx';
+import { AddressLink, CopyCall, Failed, formatShare, TransactionLink } from './parts.tsx';
 import { pathOfBlock, useNetwork, useQuery } from './traceUrl.ts';
 import type { BlockHeader, Trace } from './types.ts';
 
@@ -45,7 +45,6 @@ export function BlockView({ block }: { readonly block: string }) {
   const number = header ? Number(header.number) : isNumber ? Number(block) : undefined;
   const { value, failure } = traces.loaded.value;
   const all = useMemo(() => value && entriesOf(value), [value]);
-  const { first, showMore } = useFirst(all ?? []);
   const again = () => {
     headers.again();
     traces.again();
@@ -100,11 +99,10 @@ export function BlockView({ block }: { readonly block: string }) {
           <Table
             caption="Transactions"
             columns={columnsOf(all, unit)}
-            rows={first}
+            rows={all}
             keyOf={({ root }) => root.transactionHash ?? `${root.type} ${partiesOf(root).to}`}
           />
         )}
-        {showMore}
       </section>
     </>
   );

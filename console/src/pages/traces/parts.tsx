@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals';
 import { curlOfRpc, type RpcCall, viemOfRpc } from '../../api/rpc.ts';
 import { Copy } from '../../ui/copy.tsx';
 import { Link } from '../../ui/link.tsx';
@@ -22,22 +21,6 @@ export function CopyCall({ method, params }: Call) {
       <Copy label="Copy as viem" text={() => viemOfRpc(call)} />
     </span>
   );
-}
-
-const SHOWN = 50;
-
-/** Hook that returns the first items of a long list that was already loaded, and a button that shows more. */
-export function useFirst<Item>(items: readonly Item[]) {
-  const shown = useSignal(SHOWN);
-  const left = items.length - shown.value;
-  const showMore = left > 0 && (
-    <p class="end">
-      <button type="button" onClick={() => (shown.value += SHOWN)}>
-        Show more ({formatQuantity(left)} left)
-      </button>
-    </p>
-  );
-  return { first: items.slice(0, shown.value), showMore };
 }
 
 /** Formats a number as a share of another: `21,000 of 30,000,000 (0.1 %)`. */

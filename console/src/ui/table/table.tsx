@@ -3,7 +3,9 @@ import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { useSearch } from 'wouter-preact';
 import { changeQuery } from '../../navigate.ts';
+import { formatNumber } from '../value/quantity.tsx';
 import { sortRows } from './sortRows.ts';
+import { useFirst } from './useFirst.tsx';
 
 export interface Column<Row> {
   readonly title: string;
@@ -36,24 +38,25 @@ export interface TableProps<Row> {
    * the parameter `sort` of the URL is the order.
    */
   readonly sort?: string;
-  /**
-   * Returns whether a row is visible. Hidden rows stay in the DOM, because rendering many rows delays key presses.
-   */
+  /** Returns whether the search of the page finds a row. */
   readonly isMatch?: (row: Row) => boolean;
-  /** Shown instead of the table if no row is visible. */
+  /** Shown instead of the table if the search finds no row. */
   readonly noMatch?: ComponentChildren;
+  /** Whether all rows are shown, because the user loads them page by page. Default: the first rows, and a button. */
+  readonly isWhole?: boolean;
   /** Whether the columns need a wide window. */
   readonly isWide?: boolean;
 }
 
 /** Table that shows each row as a block in a narrow window, with the column titles before the cells. */
 export function Table<Row>(props: TableProps<Row>) {
-  const { caption, columns, rows, keyOf, isMarked, isMatch, noMatch, sort, isWide } = props;
+  const { caption, columns, rows, keyOf, isMarked, isMatch, noMatch, sort, isWide, isWhole } = props;
   const chosen = new URLSearchParams(useSearch()).get('sort');
   const by = sort === undefined ? '' : (chosen ?? sort);
   const sorted = useMemo(() => sortRows(rows, columns, by), [rows, columns, by]);
   const isBlocks = (isWide ? isMedium : isNarrow).value;
-  const isHidden = isMatch !== undefined && !rows.some(isMatch);
+  const found = isMatch ? sorted.filter(isMatch) : sorted;
+  const { first, showMore } = useFirst(found);
   const table = (
     <table class={isBlocks ? 'cards' : undefined}>
       <caption class="unseen">{caption}</caption>
@@ -72,23 +75,26 @@ export function Table<Row>(props: TableProps<Row>) {
         </tr>
       </thead>
       <tbody>
-        {sorted.map((row, i) => (
-          <tr
-            key={keyOf?.(row) ?? i}
-            class={isMarked?.(row) ? 'marked' : undefined}
-            aria-hidden={isMatch?.(row) === false || undefined}
-          >
+        {(isWhole ? found : first).map((row, i) => (
+          <tr key={keyOf?.(row) ?? i} class={isMarked?.(row) ? 'marked' : undefined}>
             <Cells row={row} columns={columns} />
           </tr>
         ))}
       </tbody>
     </table>
   );
-  if (noMatch === undefined) return table;
   return (
     <>
-      {isHidden && <p class="quiet">{noMatch}</p>}
-      <div hidden={isHidden}>{table}</div>
+      {found.length > 0 && table}
+      {isMatch && (
+        <p class="quiet" role="status">
+          {found.length === 0
+            ? noMatch
+            : found.length < rows.length &&
+              `${formatNumber(found.length)} of ${formatNumber(rows.length)} match`}
+        </p>
+      )}
+      {!isWhole && showMore}
     </>
   );
 }

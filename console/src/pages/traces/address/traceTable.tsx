@@ -48,6 +48,7 @@ export function TraceTable({ traces, here, replaced }: TraceTableProps) {
       caption="Traces"
       columns={columns}
       rows={traces}
+      isWhole
       keyOf={keyOfTrace}
       isMarked={(trace) => replaced.has(keyOfTrace(trace))}
     />

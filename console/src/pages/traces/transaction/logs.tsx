@@ -1,8 +1,9 @@
 import { EmptyState } from '../../../ui/emptyState.tsx';
+import { useFirst } from '../../../ui/table/useFirst.tsx';
 import { formatQuantity } from '../frames/ether.ts';
 import { DecodedData } from '../names/decodedData.tsx';
 import { decoder } from '../names/names.ts';
-import { AddressLink, useFirst } from '../parts.tsx';
+import { AddressLink } from '../parts.tsx';
 import type { Log } from '../types.ts';
 
 /** Maximum hex digits of a log that are shown. */

@@ -1,9 +1,10 @@
 import { EmptyState } from '../../../ui/emptyState.tsx';
 import { type Column, Table } from '../../../ui/table/table.tsx';
+import { useFirst } from '../../../ui/table/useFirst.tsx';
 import { UntrustedText } from '../../../ui/value/untrustedText.tsx';
 import { formatDecimals, formatQuantity } from '../frames/ether.ts';
 import { tokens } from '../names/tokens.ts';
-import { AddressLink, useFirst } from '../parts.tsx';
+import { AddressLink } from '../parts.tsx';
 import { useNetwork } from '../traceUrl.ts';
 import type { TokenTransfer } from './transfers.ts';
 
@@ -16,7 +17,7 @@ export function TokenTransfers({ transfers }: { readonly transfers: readonly Tok
       <p class="quiet">
         As the contracts logged them. Symbols and decimals come from the contracts and are not verified.
       </p>
-      <Table caption="Token transfers" columns={columns} rows={rows} keyOf={({ key }) => key} />
+      <Table caption="Token transfers" columns={columns} rows={rows} keyOf={({ key }) => key} isWhole />
       {showMore}
     </>
   );

@@ -1,0 +1,71 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newRule, rulesPath } from '../rules/support/samples.ts';
+import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { CHROMIUM, inPage, launchBrowser, openTab } from './support/browser.ts';
+
+const ACCOUNT = 'a';
+const CONFIGS = rulesPath(ACCOUNT).replace(/\/dns_protection\/rules$/, '');
+const RECORDS = 300;
+
+describe.skipIf(CHROMIUM === undefined)(
+  `pages with many records${CHROMIUM ? '' : ' (Chromium is not installed)'}`,
+  () => {
+    let server: Floodgate;
+    let browser: Browser;
+    let page: Page;
+
+    beforeAll(async () => {
+      [server, browser] = await Promise.all([
+        startFloodgate({ args: ['--role', 'rules'], config: { console: { enabled: true } } }),
+        launchBrowser(),
+      ]);
+      const post = async (path: string, body: object) => {
+        const answer = await fetch(`${server.url}/client/v4${path}`, {
+          ...{ method: 'POST', body: JSON.stringify(body) },
+          headers: { authorization: `Bearer ${server.token}` },
+        });
+        expect(answer.status, await answer.text()).toBe(200);
+      };
+      for (let i = 0; i < RECORDS; i++)
+        await Promise.all([
+          post(rulesPath(ACCOUNT), { ...newRule, scope: 'datacenter', name: `pop${i}` }),
+          post(`${CONFIGS}/dns_protection/zones`, { zone: `zone${i}.example` }),
+          post(`${CONFIGS}/denylist`, {
+            prefix: `10.0.${i % 256}.${i < 256 ? 0 : 128}/25`,
+            comment: `pop${i}`,
+          }),
+        ]);
+      page = (await openTab(browser, server.url)).page;
+      await page.goto(`${server.url}/console/try?account=${ACCOUNT}`);
+      await page.getByLabel('Token').fill(server.token);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByText('operations to try').waitFor();
+    });
+    afterAll(async () => {
+      await browser?.close();
+      await server?.stop();
+    });
+
+    it.each([
+      ['rules', '300 rules', 'pop29'],
+      ['zones', '300 policies', 'zone29'],
+      ['lists', '300 networks are denied', 'pop29'],
+    ])('/%s renders the first 100, counts all, finds any and shows more', async (path, headline, sought) => {
+      const rows = page.locator('main tbody').getByRole('row');
+      await page.goto(`${server.url}/console/${path}?account=${ACCOUNT}`);
+      await page.locator('main h1').getByText(headline).waitFor();
+      await expect.poll(() => rows.count()).toBe(100);
+      expect(await inPage<number>(page, "document.querySelectorAll('*').length")).toBeLessThan(3_000);
+      await page.getByRole('searchbox').fill(sought);
+      await expect.poll(() => rows.count()).toBe(11);
+      await page.getByRole('status').getByText('11 of 300 match').waitFor();
+      expect(await rows.getByText(`${sought}9`).first().isVisible()).toBe(true);
+      await page.getByRole('searchbox').fill('');
+      await page.getByRole('button', { name: 'Show more (200 left)' }).click();
+      await page.getByRole('button', { name: 'Show more (100 left)' }).click();
+      await expect.poll(() => rows.count()).toBe(300);
+      expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0);
+    });
+  },
+);
