@@ -1,5 +1,6 @@
 /** The part of the console that surrounds each page: navigation, account menu and live status. */
-import { useEffect } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { Route, Router, Switch, useLocation } from 'wouter-preact';
 import { isAttacked } from './attackSign.ts';
 import { isKeyListOpen, isPaletteOpen, listenForKeys } from './keyboard.ts';
@@ -49,7 +50,7 @@ export function Frame() {
         <LiveDot />
       </header>
       <AttackBar />
-      <main id="page" tabIndex={-1} class={unknownSince.value && 'no-contact'}>
+      <Main>
         <Switch>
           {visiblePages.value.map(({ path, component: Component }) => (
             <Route key={path} path={path === '/' ? '/' : `${path}/*?`}>
@@ -60,12 +61,26 @@ export function Frame() {
             <NotFound />
           </Route>
         </Switch>
-      </main>
+      </Main>
       <ToastHost />
       <ConfirmHost />
       {isPaletteOpen.value && <Palette />}
       {isKeyListOpen.value && <KeyList />}
     </Router>
+  );
+}
+
+/** Takes the focus if the link that opened the page is gone, for users of keyboards and screen readers. */
+function Main({ children }: { readonly children: ComponentChildren }) {
+  const element = useRef<HTMLElement>(null);
+  const [location] = useLocation();
+  useEffect(() => {
+    if (document.activeElement === document.body) element.current?.focus({ preventScroll: true });
+  }, [location]);
+  return (
+    <main ref={element} id="page" tabIndex={-1} class={unknownSince.value && 'no-contact'}>
+      {children}
+    </main>
   );
 }
 

@@ -47,9 +47,15 @@ function Labelled({ id, field, children }: LabelledProps) {
   const error = errorOf(field);
   const labelled = (
     <label for={id}>
-      {isLabelHidden ? <span class="unseen">{label}</span> : label}
+      <span id={`${id}-label`} class={isLabelHidden ? 'unseen' : undefined}>
+        {label}
+      </span>
       {children}
-      {note && <span class="note">{note}</span>}
+      {note && (
+        <span id={`${id}-note`} class="note">
+          {note}
+        </span>
+      )}
     </label>
   );
   // The element is there before the first error: the input would lose the focus if it were created again.
@@ -67,19 +73,20 @@ function Labelled({ id, field, children }: LabelledProps) {
   );
 }
 
-const attributesOf = ({
-  label: _,
-  isLabelHidden: _hidden,
-  note: _note,
-  failure,
-  ...attributes
-}: FieldProps) => ({
-  ...attributes,
-  ...(errorOf({ ...attributes, label: '', failure }) !== '' && {
-    'aria-invalid': true as const,
-    'aria-describedby': `error-${attributes.name}`,
-  }),
-});
+/** Attributes of the control. The note is in the label, so that a click on it works, but not in its accessible name. */
+function attributesOf<Field extends FieldProps>(id: string, field: Field) {
+  const { label: _, isLabelHidden: _hidden, note, failure: _failure, ...attributes } = field;
+  const isInvalid = errorOf(field) !== '';
+  const described = [
+    ...(note ? [`${id}-note`] : []),
+    ...(isInvalid ? [`error-${attributes.name}`] : []),
+  ].join(' ');
+  return {
+    ...{ ...attributes, id, 'aria-labelledby': `${id}-label` },
+    ...(isInvalid && { 'aria-invalid': true as const }),
+    ...(described !== '' && { 'aria-describedby': described }),
+  };
+}
 
 interface TextFieldProps extends FieldProps, Omit<InputHTMLAttributes<HTMLInputElement>, keyof FieldProps> {
   readonly text: Binding;
@@ -93,8 +100,7 @@ export function TextField({ text, children, ...field }: TextFieldProps) {
       <input
         autocomplete="off"
         spellcheck={false}
-        {...attributesOf(field)}
-        id={id}
+        {...attributesOf(id, field)}
         value={text.value}
         onInput={({ currentTarget }) => (text.value = currentTarget.value)}
       />
@@ -113,8 +119,7 @@ export function SelectField({ chosen, options, ...field }: SelectFieldProps) {
   return (
     <Labelled id={id} field={field}>
       <select
-        {...attributesOf(field)}
-        id={id}
+        {...attributesOf(id, field)}
         value={chosen.value}
         onChange={({ currentTarget }) => (chosen.value = currentTarget.value)}
       >
