@@ -3,6 +3,7 @@ import { computed, effect, signal } from '@preact/signals';
 import { sessionRejection } from './api/credentials.ts';
 import type { Failure, Outcome } from './api/failure.ts';
 import { endSession, openSession, readCookie, readSession, type Session } from './api/session.ts';
+import { forgetDrafts } from './ui/form/draft.ts';
 
 const DEFAULT_ACCOUNT = 'default';
 const RETRY_MS = 1_000;
@@ -110,5 +111,6 @@ export async function signOut(): Promise<Failure | undefined> {
   if ('failure' in answer) return answer.failure;
   signInFailure.value = undefined;
   session.value = undefined;
+  forgetDrafts();
   return undefined;
 }

@@ -34,11 +34,9 @@ function Menu({ close }: { readonly close: () => void }) {
     <Dialog title="Account and token" close={close}>
       <nav class="other-places" aria-label="All pages">
         {visiblePages.value.map(({ path, title }) => (
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard activates the link inside, which fires a click
-          // biome-ignore lint/a11y/noStaticElementInteractions: it only listens to clicks of the link inside
-          <span key={path} onClick={close}>
-            <Link to={path}>{title}</Link>
-          </span>
+          <Link key={path} to={path} leave={close}>
+            {title}
+          </Link>
         ))}
       </nav>
       <form

@@ -10,10 +10,12 @@ export interface LinkProps {
   readonly children?: ComponentChildren;
   /** Untrusted text of the link, instead of children. */
   readonly text?: string;
+  /** Called before the page opens in this tab. */
+  readonly leave?: () => void;
 }
 
 /** Link to another page of the console. It keeps the selected account. */
-export function Link({ to, class: className, current = false, children, text }: LinkProps) {
+export function Link({ to, class: className, current = false, children, text, leave }: LinkProps) {
   return (
     <a
       href={hrefOf(to)}
@@ -22,6 +24,7 @@ export function Link({ to, class: className, current = false, children, text }: 
       onClick={(event) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || event.button !== 0) return;
         event.preventDefault();
+        leave?.();
         goTo(to);
       }}
     >

@@ -1,8 +1,8 @@
-import { useSignal } from '@preact/signals';
 import { readFleet, ruleCalls } from '../../api/account.ts';
 import type { Rule } from '../../api/types.ts';
 import { account } from '../../session.ts';
 import { CreationPage } from '../../ui/form/creationPage.tsx';
+import { useDraft } from '../../ui/form/draft.ts';
 import { CheckField, TextField } from '../../ui/form/fields.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { type Settings, SettingsFields } from './settings.tsx';
@@ -23,9 +23,9 @@ const FIRST: Settings = {
 };
 
 export function RuleCreationForm() {
-  const scope = useSignal<Rule['scope']>('global');
-  const name = useSignal('');
-  const settings = useSignal(FIRST);
+  const scope = useDraft<Rule['scope']>('scope', 'global');
+  const name = useDraft('name', '');
+  const settings = useDraft('settings', FIRST);
   // Locations of the guards are suggested. Without a guard, there is no suggestion.
   const fleet = useLoaded(readFleet, [account.value]).loaded.value;
   const scopeName = scope.value;

@@ -1,7 +1,7 @@
-import { useSignal } from '@preact/signals';
 import { useSearch } from 'wouter-preact';
 import { policyCalls } from '../../api/account.ts';
 import { CreationPage } from '../../ui/form/creationPage.tsx';
+import { useDraft } from '../../ui/form/draft.ts';
 import { TextField } from '../../ui/form/fields.tsx';
 import { PolicyFields } from './policyFields.tsx';
 import { membersOf, type PolicySettings, policySettingsOf, proposedIn } from './settings.ts';
@@ -15,8 +15,8 @@ const FIRST: PolicySettings = policySettingsOf({
 
 export function PolicyCreationForm() {
   const search = useSearch();
-  const zone = useSignal(new URLSearchParams(search).get('zone') ?? '');
-  const settings = useSignal<PolicySettings>({ ...FIRST, ...proposedIn(search) });
+  const zone = useDraft('zone', new URLSearchParams(search).get('zone') ?? '');
+  const settings = useDraft<PolicySettings>('settings', { ...FIRST, ...proposedIn(search) });
   return (
     <CreationPage
       {...{ title: 'New policy for a zone', kind: 'policy', kinds: 'policies', list: 'zones' }}

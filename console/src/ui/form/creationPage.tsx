@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { Tagged } from '../../api/collection.ts';
 import type { Failure, Outcome } from '../../api/failure.ts';
@@ -10,6 +9,7 @@ import { EmptyState } from '../emptyState.tsx';
 import { ErrorBox } from '../errorBox.tsx';
 import { Link } from '../link.tsx';
 import { showToast } from '../toast.tsx';
+import { forgetDraft, useDraft } from './draft.ts';
 
 export interface CreationPageProps<Item> {
   readonly title: string;
@@ -36,7 +36,7 @@ export function CreationPage<Item extends { readonly id: string }>({
 }: CreationPageProps<Item>) {
   const { failure, isBusy, run } = useAction();
   // Retries send the same idempotency key, so that a lost response does not lead to a second record or a conflict.
-  const key = useSignal(newRetryKey());
+  const key = useDraft('key', newRetryKey());
   if (!may('dns_protection:write'))
     return (
       <EmptyState title={`Your token does not allow creating ${kinds}`}>
@@ -53,6 +53,7 @@ export function CreationPage<Item extends { readonly id: string }>({
       if (outcome.failure.status !== undefined && outcome.failure.status < 500) key.value = newRetryKey();
       return;
     }
+    forgetDraft();
     showToast(messageOf(outcome.value));
     goTo(`/${list}/${outcome.value.item.id}`);
   };
@@ -66,7 +67,7 @@ export function CreationPage<Item extends { readonly id: string }>({
         {fields(failure)}
         {failure && <ErrorBox failure={failure} />}
         <div class="actions">
-          <Link to={`/${list}`} class="button">
+          <Link to={`/${list}`} class="button" leave={forgetDraft}>
             Cancel
           </Link>
           <button type="submit" class="primary" disabled={isBusy}>

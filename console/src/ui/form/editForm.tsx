@@ -6,6 +6,7 @@ import type { Failure, Outcome } from '../../api/failure.ts';
 import { ErrorBox } from '../errorBox.tsx';
 import { showFailure, showToast } from '../toast.tsx';
 import { Conflict } from './conflict.tsx';
+import { useDraft } from './draft.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
@@ -45,24 +46,28 @@ export function EditForm<Item, Settings extends Texts>({
   fields,
   ...props
 }: EditFormProps<Item, Settings>) {
-  const base = useSignal(tagged);
-  const draft = useSignal(initial ?? settingsOf(tagged.item));
+  const names = Object.keys(titles) as (keyof Settings & string)[];
+  /** The version that the user edits, and its settings with the changes of the user. */
+  const edited = useDraft(
+    'edit',
+    { base: tagged, draft: initial ?? settingsOf(tagged.item) },
+    ({ base, draft }) => Object.keys(changesFrom(names, settingsOf(base.item), draft)).length > 0,
+  );
+  const { base, draft } = edited.value;
   const failure = useSignal<Failure | undefined>(undefined);
   const isBusy = useSignal(false);
   /** ETag of the version that the last save replaced. `tagged` has this version until it is read again. */
   const replaced = useSignal<string | undefined>(undefined);
-  const newest = tagged.etag === replaced.value ? base.value : tagged;
-  const names = Object.keys(titles) as (keyof Settings & string)[];
-  const before = settingsOf(base.value.item);
-  const mine = changesFrom(names, before, draft.value);
+  const newest = tagged.etag === replaced.value ? base : tagged;
+  const before = settingsOf(base.item);
+  const mine = changesFrom(names, before, draft);
   const isChanged = Object.keys(mine).length > 0;
-  const isOld = base.value.etag !== newest.etag;
+  const isOld = base.etag !== newest.etag;
   const wasRejected = failure.value?.status === 412;
   const isUnanswered = failure.value !== undefined && failure.value.status === undefined;
 
   const begin = (from: Tagged<Item>) => {
-    base.value = from;
-    draft.value = settingsOf(from.item);
+    edited.value = { base: from, draft: settingsOf(from.item) };
     failure.value = undefined;
   };
   useEffect(() => {
@@ -104,12 +109,12 @@ export function EditForm<Item, Settings extends Texts>({
       class="edit-form"
       onSubmit={(event) => {
         event.preventDefault();
-        if (isChanged) void save(base.value, mine);
+        if (isChanged) void save(base, mine);
       }}
     >
       {fields({
-        value: draft.value,
-        change: (settings) => (draft.value = settings),
+        value: draft,
+        change: (settings) => (edited.value = { base, draft: settings }),
         failure: failure.value,
       })}
       {isOld && isChanged ? (
@@ -119,7 +124,7 @@ export function EditForm<Item, Settings extends Texts>({
             title: titles[name],
             before: textOf(before[name]),
             theirs: textOf(settingsOf(newest.item)[name]),
-            mine: textOf(draft.value[name]),
+            mine: textOf(draft[name]),
           }))}
           wasRejected={wasRejected}
           sendMine={() => void save(newest, mine)}

@@ -1,0 +1,27 @@
+/** Input that the user has not saved. This tab keeps it during Back, Reload and a new sign-in. */
+import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+
+const PREFIX = 'floodgate.draft';
+const keyOf = (name: string): string => `${PREFIX} ${location.pathname}${location.search} ${name}`;
+
+/** Hook like `useSignal` for a part of the input on this page. If `isKept` returns false, the part is not stored. */
+export function useDraft<T>(name: string, initial: T, isKept: (value: T) => boolean = () => true): Signal<T> {
+  const key = useMemo(() => keyOf(name), []);
+  const value = useSignal<T>(JSON.parse(sessionStorage.getItem(key) ?? 'null') ?? initial);
+  useSignalEffect(() => {
+    if (isKept(value.value)) sessionStorage.setItem(key, JSON.stringify(value.value));
+    else sessionStorage.removeItem(key);
+  });
+  return value;
+}
+
+/** Forgets the input on this page, because it was saved or the user does not want it. */
+export const forgetDraft = (): void => forgetAll(keyOf(''));
+
+/** Forgets the input on all pages, because the user signs out. */
+export const forgetDrafts = (): void => forgetAll(PREFIX);
+
+function forgetAll(prefix: string): void {
+  for (const key of Object.keys(sessionStorage)) if (key.startsWith(prefix)) sessionStorage.removeItem(key);
+}
