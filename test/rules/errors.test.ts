@@ -76,6 +76,18 @@ const methods: Row[] = [
 
 const post = (body: unknown): Call => ({ method: 'POST', path: rules, body });
 
+/** Requests with the text that tells the client what to do. */
+const REMEDIES: readonly (readonly [name: string, request: Call, remedy: RegExp])[] = [
+  ['no token', { path: rules, token: null }, /send the header Authorization: Bearer TOKEN/],
+  [
+    'an unknown token',
+    { path: rules, token: 'fg_unknown' },
+    /unknown, expired or revoked: floodgate token create/,
+  ],
+  ['an unknown path', { path: '/zones' }, /GET \/client\/v4\/openapi\.json lists all paths/],
+  ['a wrong method', { method: 'PUT', path: noRule, body: {} }, /PUT is not allowed here; allowed: .*PATCH/],
+];
+
 /** The errors of a new rule without any field, in the order of the response. */
 const everyField = [
   'scope',
@@ -225,6 +237,10 @@ describe('the rules API', () => {
       expect(reported).toEqual(errors);
       for (const { message } of answer.json.errors) expect(message).not.toBe('');
     });
+
+  it.each(REMEDIES)('tells what to do after a request with %s', async (_, request, remedy) => {
+    expect(JSON.stringify((await call(server, request)).json.errors)).toMatch(remedy);
+  });
 
   it('sends WWW-Authenticate: Bearer with a 401', async () => {
     expect((await call(server, { path: rules, token: null })).headers['www-authenticate']).toBe('Bearer');

@@ -87,7 +87,7 @@ describe('a server with a separate port for operators', () => {
       expect(hidden.status).toBe(404);
       // The response does not reveal the paths of the other listener.
       expect(JSON.parse(hidden.body)).toEqual({
-        error: `no route for ${method} ${path}`,
+        error: `no route for ${method} ${path}; served: /v1/mainnet`,
         served: ['/v1/mainnet'],
       });
     }

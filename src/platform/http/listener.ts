@@ -105,7 +105,7 @@ export function createListener(
   });
   listener.setNotFoundHandler((request, reply) => {
     reply.code(404).send({
-      error: `no route for ${request.method} ${pathOf(request.url)}`,
+      error: `no route for ${request.method} ${pathOf(request.url)}; served: ${paths.join(', ')}`,
       served: paths,
     });
   });

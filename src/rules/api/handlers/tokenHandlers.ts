@@ -16,7 +16,7 @@ import {
 } from '../../index.ts';
 import type { Caller } from '../http/authenticate.ts';
 import { type EnvelopeEntry, successEnvelope } from '../http/envelope.ts';
-import { ApiError } from '../http/errors.ts';
+import { ApiError, methodNotAllowed } from '../http/errors.ts';
 import { readPageRequest, slicePage } from '../http/paging.ts';
 import { parseBody } from '../http/parseBody.ts';
 import type { ApiRequest, ApiResponse } from '../http/request.ts';
@@ -97,8 +97,7 @@ export function tokenHandlers({ tokens, uses, seeds }: TokenHandlersDependencies
     },
 
     async revoke(request) {
-      if (READ_ONLY_NAMES.includes(request.tokenId))
-        throw new ApiError('methodNotAllowed', { headers: { allow: 'GET, HEAD' } });
+      if (READ_ONLY_NAMES.includes(request.tokenId)) throw methodNotAllowed('DELETE', 'GET, HEAD');
       const token = await found(request);
       const faults = revocationFaults(request.caller, token);
       if (faults.length > 0) throw new ApiError('forbidden', { faults });

@@ -15,7 +15,7 @@ import {
   wallClock,
 } from '../../index.ts';
 import type { ConsoleSessions } from './consoleSessions.ts';
-import { ApiError, INVALID_TOKEN } from './errors.ts';
+import { ApiError, errorTable, invalidToken } from './errors.ts';
 import type { Credentials } from './sessionCookies.ts';
 import type { TokenUses } from './tokenUses.ts';
 
@@ -105,7 +105,7 @@ export class Authenticator {
     const token = await this.#tokens.findByHash(hash.toString('hex'));
     if (!token || !this.#isValid(token, hash)) {
       if (token) invalid(token);
-      throw unauthenticated(INVALID_TOKEN);
+      throw invalidToken();
     }
     const { id: tokenId, label, accounts, permissions, expires_on: expiresOn } = token;
     const rootId = rootOf(token);
@@ -120,9 +120,9 @@ export class Authenticator {
       if (secret === undefined) throw malformed();
       return hashSecret(secret);
     }
-    if (session === undefined) throw unauthenticated({ 'www-authenticate': 'Bearer' });
+    if (session === undefined) throw missingToken();
     const found = await this.#sessions?.find(session);
-    if (found === undefined) throw unauthenticated(INVALID_TOKEN);
+    if (found === undefined) throw invalidToken();
     return Buffer.from(found.token.hash, 'hex');
   }
 
@@ -189,8 +189,12 @@ function callerOfConfigured(hash: Buffer): Caller {
   };
 }
 
-function unauthenticated(headers: Readonly<Record<string, string>>): ApiError {
-  return new ApiError('unauthenticated', { headers });
+function missingToken(): ApiError {
+  const message = 'The request has no token: send the header Authorization: Bearer TOKEN';
+  return new ApiError('unauthenticated', {
+    headers: { 'www-authenticate': 'Bearer' },
+    chain: [{ code: errorTable.unauthenticated.code, message }],
+  });
 }
 
 function malformed(): ApiError {

@@ -22,7 +22,10 @@ export const errorTable = {
   unauthenticated: { status: 401, code: 10000, message: 'Authentication error' },
   malformedAuthorization: { status: 400, code: 6003, message: 'Invalid request headers' },
   forbidden: { status: 403, code: 10000, message: 'Authentication error' },
-  noRoute: { status: 404, code: 7000, message: 'No route for that URI' },
+  noRoute: {
+    ...{ status: 404, code: 7000, message: 'No route for that URI' },
+    hint: 'GET /client/v4/openapi.json lists all paths',
+  },
   notFound: {
     status: 404,
     code: 7003,
@@ -50,15 +53,20 @@ export const errorTable = {
   hostRefused: { status: 421, code: 10421, message: 'The Host is not served here' },
   headersTooLarge: { status: 431, code: 10431, message: 'The request headers exceed 16 KiB' },
   internal: { status: 500, code: 10500, message: 'Internal error' },
-} as const satisfies Record<string, { status: number; code: number; message: string }>;
+} as const satisfies Record<string, ErrorRow>;
+
+interface ErrorRow {
+  readonly status: number;
+  readonly code: number;
+  readonly message: string;
+  /** What the client can do, as the default of `error_chain`. */
+  readonly hint?: string;
+}
 
 /**
  * Header that stops Cloudflare's clients from retrying after 409 or 5xx, which would fail again or repeat a change.
  */
 const NO_RETRY = { 'x-should-retry': 'false' };
-
-/** Header of the response to a token that is unknown, revoked or expired (RFC 6750). */
-export const INVALID_TOKEN = { 'www-authenticate': 'Bearer error="invalid_token"' };
 
 export type ErrorCase = keyof typeof errorTable;
 
@@ -69,7 +77,8 @@ export class ApiError extends Error {
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(errorCase: ErrorCase, details: ErrorDetails = {}) {
-    const row = errorTable[errorCase];
+    const row: ErrorRow = errorTable[errorCase];
+    const chain = details.chain ?? (row.hint && [{ code: row.code, message: row.hint }]);
     const message = details.message ?? row.message;
     super(message);
     this.name = 'ApiError';
@@ -77,9 +86,26 @@ export class ApiError extends Error {
     this.headers = details.headers ?? {};
     this.entries = details.faults
       ? details.faults.map((fault) => entryOf(row.code, fault))
-      : [{ code: row.code, message, ...(details.chain && { error_chain: details.chain }) }];
+      : [{ code: row.code, message, ...(chain && { error_chain: chain }) }];
   }
 }
+
+/** Returns the error for a token that is unknown, revoked or expired, with the header of RFC 6750. */
+export const invalidToken = (): ApiError =>
+  new ApiError('unauthenticated', {
+    headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
+    chain: [
+      {
+        code: errorTable.unauthenticated.code,
+        message: 'The token is unknown, expired or revoked: floodgate token create creates one',
+      },
+    ],
+  });
+
+export const methodNotAllowed = (method: string, allowed: string): ApiError =>
+  new ApiError('methodNotAllowed', {
+    ...{ message: `${method} is not allowed here; allowed: ${allowed}`, headers: { allow: allowed } },
+  });
 
 interface ErrorDetails {
   readonly message?: string;
@@ -100,7 +126,7 @@ export function asApiError(error: unknown): ApiError | undefined {
     return new ApiError('tooManyRules', { message: error.message, headers: NO_RETRY });
   if (error instanceof ZoneHasPolicy)
     return new ApiError('zoneHasPolicy', { message: error.message, headers: NO_RETRY });
-  if (error instanceof CreatorEnded) return new ApiError('unauthenticated', { headers: INVALID_TOKEN });
+  if (error instanceof CreatorEnded) return invalidToken();
   if (error instanceof KeyReused) return new ApiError('keyReused', { message: error.message });
   if (error instanceof OutcomeUnknown)
     return new ApiError('outcomeUnknown', {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Route } from '../routes/route.ts';
 import { errorEnvelope } from './envelope.ts';
-import { ApiError, asApiError, type ErrorCase } from './errors.ts';
+import { ApiError, asApiError, type ErrorCase, methodNotAllowed } from './errors.ts';
 
 /** Minimum interval between log messages about an unavailable store. */
 const REPEATED_COMPLAINT_MS = 5_000;
@@ -47,7 +47,7 @@ export function unroutedSender(routes: readonly Route[], prefix: string) {
     const path = request.url.split('?', 1)[0] ?? '';
     const allowed = allowedMethods(routes, path.slice(prefix.length));
     if (allowed.length === 0) return send(reply, new ApiError('noRoute'));
-    return send(reply, new ApiError('methodNotAllowed', { headers: { allow: allowed.join(', ') } }));
+    return send(reply, methodNotAllowed(request.method, allowed.join(', ')));
   };
 }
 
