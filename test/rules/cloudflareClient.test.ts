@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net';
 import Cloudflare from 'cloudflare';
 import { V4PagePaginationArray } from 'cloudflare/core/pagination';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readPage, snippetsOf } from '../docs/support/pages.ts';
+import { run } from '../server/support/run.ts';
 import { newRule, rulesPath } from './support/samples.ts';
 import { type RulesServer, startServer, TOKEN } from './support/server.ts';
 
@@ -120,6 +122,16 @@ describe("Cloudflare's official client", () => {
     await expect(one()).rejects.toMatchObject({ status: 409, errors: [{ code: 10409 }] });
     await expect(one()).rejects.toBeInstanceOf(Cloudflare.ConflictError);
     expect(await collect('client-full', { per_page: 300 })).toHaveLength(1000);
+  });
+
+  it('runs the program of docs/reference/rules-api.md', async () => {
+    const snippet = snippetsOf(readPage('reference/rules-api.md')).find(({ language }) => language === 'js');
+    const program = snippet?.code.replace('http://127.0.0.1:8420/client/v4', server.baseUrl) ?? '';
+    const args = ['--input-type=module', '--eval', program];
+    const { stdout, stderr } = await run(process.execPath, args, { env: { FLOODGATE_TOKEN: TOKEN } });
+    expect(stderr).toBe('');
+    expect(stdout).toMatch(/^[0-9a-f-]{36} datacenter lax enabled\n$/);
+    expect(await collect('dev')).toEqual([]);
   });
 
   it('verifies its token', async () => {
