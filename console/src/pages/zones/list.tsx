@@ -8,9 +8,9 @@ import { useSearchField } from '../../ui/form/searchField.tsx';
 import { Link } from '../../ui/link.tsx';
 import { LoadState, Reading } from '../../ui/loadState.tsx';
 import { type Column, Table } from '../../ui/table/table.tsx';
+import { timeColumn } from '../../ui/table/timeColumn.tsx';
 import { type Loaded, useLoaded } from '../../ui/useLoaded.ts';
 import { formatNumber } from '../../ui/value/quantity.tsx';
-import { Time } from '../../ui/value/time.tsx';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { ListButton } from '../lists/actions.tsx';
 import { queryOf } from './settings.ts';
@@ -36,10 +36,7 @@ export function ZoneList() {
   const { field, text } = useSearchField('Search by zone', 'Zone');
   const isMatch = ({ zone }: { readonly zone: string }) => zone.includes(text);
   const { value } = policies.loaded.value;
-  const listed = useMemo(
-    () => value?.result.toSorted((one, other) => one.zone.localeCompare(other.zone)),
-    [value],
-  );
+  const listed = value?.result;
   const assessed = assessments.loaded.value.value;
   const columns = useMemo(() => assessmentColumns(listed ?? []), [listed]);
   // Both tables appear together, so that the second one does not move.
@@ -70,7 +67,8 @@ export function ZoneList() {
         <section>
           <h2>Policies</h2>
           <Table
-            caption="Policies by zone"
+            caption="Policies by zone, or in the order of a column"
+            sort="zone"
             columns={policyColumns}
             rows={listed}
             keyOf={({ id }) => id}
@@ -107,6 +105,7 @@ const NO_MATCH = 'No zone matches the search.';
 const policyColumns: readonly Column<ZonePolicy>[] = [
   {
     title: 'Zone',
+    sortKey: ({ zone }) => zone,
     cell: ({ id, zone, comment }) => (
       <span>
         <Link to={`/zones/${id}`} text={zone} /> <UntrustedText class="quiet" text={comment} />
@@ -115,6 +114,7 @@ const policyColumns: readonly Column<ZonePolicy>[] = [
   },
   {
     title: 'Mode',
+    sortKey: ({ mode }) => mode,
     cell: ({ mode }) => (
       <span class={mode === 'inherit' ? 'quiet state' : `mode state ${mode}`}>
         {mode === 'inherit' ? 'of the rule' : mode}
@@ -126,9 +126,9 @@ const policyColumns: readonly Column<ZonePolicy>[] = [
     cell: ({ judge_by, only_when_upstream_unhealthy }) =>
       `${judge_by}${only_when_upstream_unhealthy ? ', only while the servers are overloaded' : ''}`,
   },
-  { title: 'Rate', cell: rateText },
+  { title: 'Rate', sortKey: ({ rate }) => rate ?? -1, cell: rateText },
   { title: 'Sensitivities', cell: sensitivitiesText },
-  { title: 'Changed', isNumber: true, cell: ({ modified_on }) => <Time at={modified_on} /> },
+  { ...timeColumn('Changed', ({ modified_on }: ZonePolicy) => modified_on), isNumber: true },
 ];
 
 function assessmentColumns(policies: readonly ZonePolicy[]): readonly Column<ZoneAssessment>[] {
