@@ -3,18 +3,17 @@ import { computed } from '@preact/signals';
 import { hasGatewayKey } from '../session.ts';
 import { inSession, SECRET_OF_SESSION } from './credentials.ts';
 import { curlCommand, type HttpRequest } from './curl.ts';
-import { type Failure, unansweredFailure, type Words } from './failure.ts';
+import { type Failure, type Outcome, unansweredFailure, type Words } from './failure.ts';
 import { putGatewayKey } from './session.ts';
 
 /** Set if the session contains an API key for the gateway. The key itself is only on the server. */
 export const gatewayKey = computed(() => (hasGatewayKey.value ? SECRET_OF_SESSION : undefined));
 
-/** Stores an API key in the session, or removes it. Returns the failure, if any. */
-export async function setGatewayKey(key: string | undefined): Promise<Failure | undefined> {
+/** Stores an API key in the session, or removes it. */
+export async function setGatewayKey(key: string | undefined): Promise<Outcome<unknown>> {
   const answer = await putGatewayKey(key);
-  if ('failure' in answer) return answer.failure;
-  hasGatewayKey.value = key !== undefined;
-  return undefined;
+  if ('value' in answer) hasGatewayKey.value = key !== undefined;
+  return answer;
 }
 
 export interface RpcCall {

@@ -12,5 +12,8 @@ export function useAction() {
     failure.value = 'failure' in outcome ? outcome.failure : undefined;
     return outcome;
   };
-  return { failure: failure.value, isBusy: isBusy.value, run };
+  const forgetFailure = () => {
+    failure.value = undefined;
+  };
+  return { failure: failure.value, isBusy: isBusy.value, run, forgetFailure };
 }

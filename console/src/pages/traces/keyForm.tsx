@@ -1,16 +1,16 @@
 import { useSignal } from '@preact/signals';
-import type { Failure } from '../../api/failure.ts';
 import { gatewayKey, setGatewayKey } from '../../api/rpc.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { TextField } from '../../ui/form/fields.tsx';
+import { useAction } from '../../ui/useAction.ts';
 
 /** Form for the API key that the gateway requires. The server stores the key in the session. */
 export function KeyForm() {
   const text = useSignal('');
-  const failure = useSignal<Failure | undefined>(undefined);
+  const { failure, run } = useAction();
   const set = async (key: string | undefined) => {
-    failure.value = await setGatewayKey(key);
-    text.value = '';
+    const outcome = await run(setGatewayKey(key));
+    if ('value' in outcome) text.value = '';
   };
   if (gatewayKey.value !== undefined)
     return (
@@ -36,7 +36,7 @@ export function KeyForm() {
       <button type="submit" class="primary">
         Use key
       </button>
-      {failure.value && <ErrorBox failure={failure.value} />}
+      {failure && <ErrorBox failure={failure} />}
     </form>
   );
 }

@@ -5,6 +5,7 @@ import type { Tagged } from '../../api/collection.ts';
 import type { Failure, Outcome } from '../../api/failure.ts';
 import { ErrorBox } from '../errorBox.tsx';
 import { showFailure, showToast } from '../toast.tsx';
+import { useAction } from '../useAction.ts';
 import { Conflict } from './conflict.tsx';
 import { useDraft } from './draft.ts';
 
@@ -54,8 +55,7 @@ export function EditForm<Item, Settings extends Texts>({
     ({ base, draft }) => Object.keys(changesFrom(names, settingsOf(base.item), draft)).length > 0,
   );
   const { base, draft } = edited.value;
-  const failure = useSignal<Failure | undefined>(undefined);
-  const isBusy = useSignal(false);
+  const { failure, isBusy, run, forgetFailure } = useAction();
   /** ETag of the version that the last save replaced. `tagged` has this version until it is read again. */
   const replaced = useSignal<string | undefined>(undefined);
   const newest = tagged.etag === replaced.value ? base : tagged;
@@ -63,12 +63,12 @@ export function EditForm<Item, Settings extends Texts>({
   const mine = changesFrom(names, before, draft);
   const isChanged = Object.keys(mine).length > 0;
   const isOld = base.etag !== newest.etag;
-  const wasRejected = failure.value?.status === 412;
-  const isUnanswered = failure.value !== undefined && failure.value.status === undefined;
+  const wasRejected = failure?.status === 412;
+  const isUnanswered = failure !== undefined && failure.status === undefined;
 
   const begin = (from: Tagged<Item>) => {
     edited.value = { base: from, draft: settingsOf(from.item) };
-    failure.value = undefined;
+    forgetFailure();
   };
   useEffect(() => {
     const stored = settingsOf(newest.item);
@@ -76,15 +76,12 @@ export function EditForm<Item, Settings extends Texts>({
     if (isUnanswered && isStored) showToast(`The ${props.kind} for ${props.name} was saved.`);
     // If the user has changed nothing, the form shows the newest version of the object.
     if (isStored) begin(newest);
-    else if (isUnanswered) failure.value = undefined;
+    else if (isUnanswered) forgetFailure();
   }, [tagged]);
 
   const save = async (from: Tagged<Item>, patch: Partial<Settings>) => {
-    isBusy.value = true;
-    const outcome = await props.update(from, patch);
-    isBusy.value = false;
+    const outcome = await run(props.update(from, patch));
     if ('failure' in outcome) {
-      failure.value = outcome.failure;
       // Without a response, the stored object shows whether the change was saved.
       if (outcome.failure.status === 412 || outcome.failure.status === undefined) reload();
       return;
@@ -115,7 +112,7 @@ export function EditForm<Item, Settings extends Texts>({
       {fields({
         value: draft,
         change: (settings) => (edited.value = { base, draft: settings }),
-        failure: failure.value,
+        failure,
       })}
       {isOld && isChanged ? (
         <Conflict
@@ -131,13 +128,13 @@ export function EditForm<Item, Settings extends Texts>({
           discardMine={() => begin(newest)}
         />
       ) : (
-        failure.value && <ErrorBox failure={failure.value} />
+        failure && <ErrorBox failure={failure} />
       )}
       <div class="actions">
         <button type="button" disabled={!isChanged} onClick={() => begin(newest)}>
           Discard changes
         </button>
-        <button type="submit" class="primary" disabled={!isChanged || isBusy.value || (isOld && wasRejected)}>
+        <button type="submit" class="primary" disabled={!isChanged || isBusy || (isOld && wasRejected)}>
           Save
         </button>
       </div>
