@@ -517,6 +517,12 @@ describe('JSON-RPC over HTTP', () => {
     await chain?.anvil.stop();
   });
 
+  it('names the received content type', async () => {
+    const headers = { 'content-type': 'text/plain' };
+    const answer = await send(`${floodgate.url}/v1/mainnet`, { body: chainId(1), headers });
+    expect(answer.json.error.message).toBe('Content-Type must be application/json; it is "text/plain"');
+  });
+
   it.each(ROWS)('$says', async ({ path = '/v1/mainnet', send: sent, status, body, headers = {} }) => {
     const answer = await send(floodgate.url + path, sent);
     expect({ status: answer.status, body: withoutMessages(answer.json) }).toEqual({ status, body });

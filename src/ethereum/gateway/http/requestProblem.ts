@@ -29,7 +29,11 @@ export function requestProblem(
   if (verb === 'GET') return undefined;
   const type = headers['content-type'] ?? '';
   if (type !== JSON_TYPE && !ANY_JSON_TYPE.test(type))
-    return { status: 415, message: 'Content-Type must be application/json', headers: [] };
+    return {
+      status: 415,
+      message: `Content-Type must be application/json; it is ${quoted(type)}`,
+      headers: [],
+    };
   const encoding = headers['content-encoding'];
   if (encoding === undefined || bodyCoding(encoding) !== 'unknown') return undefined;
   return {
