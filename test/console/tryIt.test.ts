@@ -99,6 +99,11 @@ describe.skipIf(CHROMIUM === undefined)(
       expect(JSON.parse(stdout).result).toHaveLength(1);
     });
 
+    it('proposes no account, because a rule of an account without a guard has no effect', async () => {
+      await page.goto(`${floodgate.url}/client/v4/docs`);
+      expect(await page.getByLabel('Account id').inputValue()).toBe('');
+    });
+
     it('sends nothing if a path parameter could address another resource', async () => {
       await openDocs('docs');
       await choose('deleteRule');

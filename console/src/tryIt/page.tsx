@@ -21,7 +21,7 @@ const isRpc = documentUrl.endsWith('/openrpc.json');
 const url = new URL('.', documentUrl).href.replace(/\/$/, '');
 
 const secret = signal('');
-const account = signal('demo');
+const account = signal('');
 const description = signal<OpenApi | OpenRpc | undefined>(undefined);
 const status = signal('Reading the operations…');
 const isAnswered = signal(false);
@@ -103,7 +103,7 @@ function Credentials() {
         label={isRpc ? 'API key, if the gateway requires one' : 'API token'}
         {...{ name: 'secret', type: 'password', text: secret }}
       />
-      {!isRpc && <TextField label="Account id" name="account" text={account} />}
+      {!isRpc && <TextField label="Account id" name="account" placeholder="acme" text={account} />}
       {isRpc && <button type="submit">Read the methods</button>}
     </form>
   );
