@@ -6,9 +6,9 @@ import {
   syntheticAddresses,
   syntheticBlock,
 } from '../../../test/support/syntheticChain.ts';
-import type { Finality } from '../nodes/index.ts';
+import { type Finality, NodeError } from '../nodes/index.ts';
 import { type Hash, IndexConflictError, indexBlock, type TraceStore } from '../traces/index.ts';
-import { ChainFollower, type HeadChange } from './chainFollower.ts';
+import { ChainFollower, type ChainFollowerOptions, type HeadChange } from './chainFollower.ts';
 import { FinalityError } from './fork.ts';
 import type { ChainSource } from './pooledSource.ts';
 
@@ -34,14 +34,18 @@ function chainTo(
 }
 
 /** Follows a chain with an index. `chain.blocks` and `chain.final` may be replaced between two passes. */
-async function following(blocks: SyntheticBlock[], finality: Finality) {
+async function following(
+  blocks: SyntheticBlock[],
+  finality: Finality,
+  options: Pick<ChainFollowerOptions, 'sharedHead'> = {},
+) {
   const folder = await lmdbTraces();
   const store: TraceStore = await folder.open();
   close = async () => {
     await store.close();
     await folder.remove();
   };
-  const chain = { blocks, final: undefined as number | undefined };
+  const chain = { blocks, final: undefined as number | undefined, fails: false };
   const changes: HeadChange[] = [];
   const reorganised: [number, number][] = [];
   const refOf = (number: number) => {
@@ -60,10 +64,13 @@ async function following(blocks: SyntheticBlock[], finality: Finality) {
     freshHeads: heads,
     knownHeads: undefined,
     blockRef: async (number) => refOf(number),
-    block: async (number) => chain.blocks[number],
+    async block(number) {
+      if (chain.fails) throw new NodeError('unreachable', 'the node fails');
+      return chain.blocks[number];
+    },
   };
   const follower = new ChainFollower(
-    { fromBlock: 0, finality },
+    { fromBlock: 0, finality, ...options },
     {
       store,
       source,
@@ -165,6 +172,25 @@ describe('with finality', () => {
 });
 
 describe('a pass', () => {
+  it.each([false, true])(
+    'fetches removed final blocks again only with a shared index (%s), until a node returns them',
+    async (isShared) => {
+      const options = isShared ? { sharedHead: async () => undefined } : {};
+      const { store, chain, follower } = await following(chainTo(20), { depth: 5 }, options);
+      await store.bindChain(CHAIN);
+      const isLeft = (_: unknown, number: number): boolean => number !== 8 && number !== 9;
+      const left = chain.blocks.filter(isLeft).map(({ header, traces }) => indexBlock(header, traces));
+      await store.apply({ blocks: left });
+      follower.removed([8, 9]);
+      chain.fails = true;
+      await catchUp(follower);
+      expect(await store.firstMissing(0, 20)).toBe(8);
+      chain.fails = false;
+      await catchUp(follower);
+      expect(await store.firstMissing(0, 20)).toBe(isShared ? undefined : 8);
+    },
+  );
+
   it('adds 256 blocks at most, and reports whether more remain', async () => {
     const { store, follower } = await following(chainTo(300), 'node');
     expect(follower.lagBlocks).toBeUndefined();

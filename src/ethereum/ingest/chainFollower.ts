@@ -1,5 +1,11 @@
 import { defaultFinality, type Finality, finalNumber, NodeError, type NodeHeads } from '../nodes/index.ts';
-import { type IndexChange, type IndexedBlock, MAX_RANGE_BLOCKS, type TraceStore } from '../traces/index.ts';
+import {
+  type IndexChange,
+  IndexConflictError,
+  type IndexedBlock,
+  MAX_RANGE_BLOCKS,
+  type TraceStore,
+} from '../traces/index.ts';
 import { ASSUMED_FINAL_DEPTH } from './assumedFinalDepth.ts';
 import { fetchBlocks, range } from './fetchBlocks.ts';
 import { FinalityError, findFork } from './fork.ts';
@@ -53,7 +59,7 @@ export class ChainFollower {
   /** Block number of the index's head; -1 if the index is empty; undefined before the first pass has read it. */
   #indexHead: number | undefined;
   #finality: Finality = 'node';
-  /** Numbers of damaged blocks that were removed from the index. The next pass fetches those that are not final. */
+  /** Numbers of damaged blocks that were removed from the index, and that a pass may have to fetch. */
   #removed: readonly number[] = [];
 
   constructor(options: ChainFollowerOptions, dependencies: ChainFollowerDependencies) {
@@ -84,7 +90,10 @@ export class ChainFollower {
     return this.lastHeads;
   }
 
-  /** To be called after damaged blocks were removed from the index. The next pass fetches those that are not final. */
+  /**
+   * To be called after damaged blocks were removed from the index. The next pass fetches those that are not final and,
+   * with a shared index, the others.
+   */
   removed(numbers: readonly number[]): void {
     this.#removed = [...this.#removed, ...numbers];
   }
@@ -115,9 +124,28 @@ export class ChainFollower {
     }
     await written;
     if (undoFrom !== undefined) await this.#apply({ undoFrom, blocks: [] });
-    this.#removed = [];
+    await this.#refill();
     await this.#finalize(heads);
     return last < heads.latest.number;
+  }
+
+  /**
+   * With a shared index, fetches removed final blocks again: no other part fetches blocks below the head, and reads do
+   * not use the local blocks below a gap. The next pass retries those that no node returned.
+   */
+  async #refill(): Promise<void> {
+    const { store, source, signal, write } = this.#dependencies;
+    const removed = this.#options.sharedHead === undefined ? [] : this.#removed;
+    this.#removed = [];
+    for (const number of removed) {
+      if ((await store.firstMissing(number, number)) === undefined) continue;
+      try {
+        for await (const blocks of fetchBlocks([number], { store, source, signal })) await write({ blocks });
+      } catch (error) {
+        if (!(error instanceof NodeError || error instanceof IndexConflictError)) throw error;
+        this.#removed = [...this.#removed, number];
+      }
+    }
   }
 
   /** Returns the number of the first block to fetch: the one after the index's head, or the first replaced one. */
