@@ -15,11 +15,13 @@ export class DamagedIndexError extends IndexUnavailableError {
 
 export const segmentPart = (segment: number): DamagedPart => ({ kind: 'segment', segment });
 
+export const partOfBlock = (blockNumber: number): DamagedPart => segmentPart(segmentOf(blockNumber));
+
 /** Returns the part of the index that contains a record of a database. */
 export function partOf(database: string, key: Buffer): DamagedPart {
   const [name, number] = database.split('-');
   if (name === 'meta' || name === 'on' || key.length < 4) return { kind: 'singles' };
   const first = key.readUInt32BE(0);
   if (name === 'directory') return { kind: 'run', level: Number(number), run: first };
-  return segmentPart(name === 'postings' || name === 'segments' ? first : segmentOf(first));
+  return name === 'postings' || name === 'segments' ? segmentPart(first) : partOfBlock(first);
 }

@@ -3,6 +3,7 @@ import {
   BLOCKS_PER_SEGMENT,
   type ChainIdentity,
   chunkOf,
+  type DamagedPart,
   END_OF_LIST_IDS,
   firstBlockOf,
   type IndexReader,
@@ -18,8 +19,11 @@ import {
   type WorkBudget,
 } from '../../../traces/index.ts';
 import { allTracesOf } from './allTraces.ts';
-import { DamagedIndexError, segmentPart } from './damagedIndexError.ts';
+import { DamagedIndexError, partOfBlock, segmentPart } from './damagedIndexError.ts';
 import { SEGMENTS_KEY } from './directory/directoryKeys.ts';
+import { DirectoryReader } from './directory/directoryReader.ts';
+import { bucketKey, runKey } from './directory/run.ts';
+import type { RunName } from './directory/runWriter.ts';
 import { SegmentStates } from './directory/segmentStates.ts';
 import {
   NEWEST_DICTIONARY_KEY,
@@ -75,6 +79,7 @@ interface ChainEnds {
  * from one commit during an event loop tick.
  */
 export class IndexState implements IndexReader {
+  readonly directory: DirectoryReader;
   readonly #environment: TraceEnvironment;
   readonly #segments = new Map<number, Segment>();
   /**
@@ -110,6 +115,7 @@ export class IndexState implements IndexReader {
 
   constructor(environment: TraceEnvironment) {
     this.#environment = environment;
+    this.directory = new DirectoryReader(environment, this);
   }
 
   /**
@@ -289,7 +295,7 @@ export class IndexState implements IndexReader {
     const { dictionary } = this.segment(segmentOf(blockNumber));
     const read = this.read(this.#environment.chunks(dictionary), chunkKey(blockNumber, chunk));
     if (read === undefined)
-      throw this.lost(`trace ${traceIndex} of block ${blockNumber} is missing`, segmentOf(blockNumber));
+      throw this.lost(`trace ${traceIndex} of block ${blockNumber} is missing`, partOfBlock(blockNumber));
     const bytes = refersToData(read) ? Buffer.from(read) : read;
     this.#chunk = { blockNumber, chunk, bytes };
     return bytes;
@@ -302,16 +308,25 @@ export class IndexState implements IndexReader {
     const { dictionary } = this.segment(segmentOf(blockNumber));
     const read = this.read(this.#environment.chunks(dictionary), chunkKey(blockNumber, chunk));
     if (read === undefined)
-      throw this.lost(`data chunk ${chunk} of block ${blockNumber} is missing`, segmentOf(blockNumber));
+      throw this.lost(`data chunk ${chunk} of block ${blockNumber} is missing`, partOfBlock(blockNumber));
     const bytes = Buffer.from(read);
     this.#dataChunk = { blockNumber, chunk, bytes };
     this.#chunk = referring;
     return bytes;
   }
 
-  /** Returns the error for a missing record of a segment, and notes the damage. */
-  lost(what: string, segment: number): unknown {
-    return this.#environment.noted(new DamagedIndexError(what, segmentPart(segment)));
+  /** Returns the error for a missing record, and notes the damage of the part that contains it. */
+  lost(what: string, part: DamagedPart): unknown {
+    return this.#environment.noted(new DamagedIndexError(what, part));
+  }
+
+  /** Returns a record of a run of the directory: its head or a bucket. The next read may overwrite its bytes. */
+  runRecord({ level, run }: RunName, bucket?: number): Buffer {
+    const key = bucket === undefined ? runKey(run) : bucketKey(run, bucket);
+    const record = this.read(this.#environment.directory(level), key);
+    if (record !== undefined) return record;
+    const what = bucket === undefined ? 'the head' : `bucket ${bucket}`;
+    throw this.lost(`${what} of run ${run} of directory-${level} is missing`, { kind: 'run', level, run });
   }
 
   #metaNumber(name: string): number | undefined {
@@ -325,7 +340,10 @@ export class IndexState implements IndexReader {
   segment(number: number): Segment {
     const known = this.#segments.get(number);
     if (known !== undefined) return known;
-    const segment = new Segment(this.read(this.#environment.segments, uint32Key(number)));
+    const record = this.read(this.#environment.segments, uint32Key(number));
+    if (record === undefined && this.segmentStates().hasBlocks(number))
+      throw this.lost(`the trace counts of segment ${number} are missing`, segmentPart(number));
+    const segment = new Segment(record);
     if (this.#segments.size >= MAX_DECODED_SEGMENTS) this.#segments.clear();
     this.#segments.set(number, segment);
     return segment;
@@ -372,10 +390,16 @@ export class IndexState implements IndexReader {
   }
 
   #openList(segment: number, side: Side, term: PostingTerm): PostingList | undefined {
-    return openPostingList(postingKey(segment, side, term), {
+    const list = openPostingList(postingKey(segment, side, term), {
       read: (key) => this.read(this.#environment.postings, key),
       recent: this.recent.of(segment),
       newId: () => this.#idOf(`${segment} ${side} ${term}`),
     });
+    // The key of a list can be damaged. The directory has a second record of its address.
+    if (list === undefined && side !== 'transaction' && this.directory.hasTraces(segment, side, term))
+      throw this.lost(`the posting list of ${side} ${term} in segment ${segment} is missing`, {
+        ...{ kind: 'segment', segment, isRebuilt: true },
+      });
+    return list;
   }
 }

@@ -1,5 +1,6 @@
 import {
   BLOCKS_PER_SEGMENT,
+  type DamagedPart,
   firstBlockOf,
   type Hash,
   type IndexedBlock,
@@ -10,6 +11,7 @@ import {
   visitTerms,
   writeHex,
 } from '../../../traces/index.ts';
+import { segmentPart } from './damagedIndexError.ts';
 import { SIDE_AND_TERM_BYTES, SIDES } from './keys.ts';
 import type { Segment, UnmergedBlocks } from './records.ts';
 
@@ -18,8 +20,8 @@ export interface StoredBlocks {
   segment(number: number): Segment;
   block(blockNumber: number): StoredBlock | undefined;
   chunk(blockNumber: number, traceIndex: number): Uint8Array;
-  /** Returns the error for a missing record of a segment. */
-  lost(what: string, segment: number): unknown;
+  /** Returns the error for a missing record. */
+  lost(what: string, part: DamagedPart): unknown;
 }
 
 interface LoadedBlock {
@@ -104,7 +106,7 @@ export class RecentSegments {
       if (isLoaded[offset] !== 0 || !unmerged.has(offset) || !segment.has(offset)) continue;
       const block = this.#stored.block(first + offset);
       if (block === undefined)
-        throw this.#stored.lost(`block ${first + offset} is missing`, unmerged.segment);
+        throw this.#stored.lost(`block ${first + offset} is missing`, segmentPart(unmerged.segment));
       const postingsBefore = postings.size;
       try {
         this.#load(block, postings);

@@ -68,7 +68,7 @@ export class AddressTally {
   }
 
   run(): RunContent {
-    const entries = this.#entries.take() ?? new Uint8Array();
+    const entries = this.#entries.take();
     const bits = bucketBitsFor(entries.length);
     const { order, ends } = this.#byBucket(bits);
     const bucket = new BucketWriter();

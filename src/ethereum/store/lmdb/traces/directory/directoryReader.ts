@@ -1,4 +1,3 @@
-import type { Database } from 'lmdb';
 import {
   COST,
   type FoundList,
@@ -7,7 +6,7 @@ import {
   type SegmentCounts,
   type SegmentsQuery,
   TRACE_TYPES,
-  type WorkBudget,
+  WorkBudget,
 } from '../../../../traces/index.ts';
 import { DamagedIndexError } from '../damagedIndexError.ts';
 import type { TraceEnvironment } from '../environment.ts';
@@ -15,7 +14,7 @@ import type { IndexState } from '../indexState.ts';
 import { DIRECTORY_KEY } from './directoryKeys.ts';
 import { HalfSipHash } from './halfSipHash.ts';
 import { columnOf, PartReader, type PartSide } from './parts.ts';
-import { bucketKey, bucketOf, decodeRunHead, findParts, hashOf, runKey } from './run.ts';
+import { bucketOf, decodeRunHead, findParts, hashOf } from './run.ts';
 import {
   inOrder,
   NO_RUN,
@@ -36,6 +35,9 @@ const BOTH_SIDES = ['from', 'to'] as const;
 /** Returns the columns of a part (see parts.ts) that count traces of these types on a side. */
 const columnsOf = (side: PartSide, types: readonly number[]): number =>
   types.reduce((columns, type) => columns | (1 << columnOf(side, type)), 0);
+
+const ALL_TYPES = TRACE_TYPES.map((_, type) => type);
+const ALL_COLUMNS = { from: columnsOf('from', ALL_TYPES), to: columnsOf('to', ALL_TYPES) };
 
 /**
  * Called with the part (see parts.ts) of each segment that contains the address. It must not read from the database,
@@ -140,6 +142,17 @@ export class DirectoryReader {
     }
   }
 
+  /** Whether the run of a segment lists traces of an address on a side. Returns false if no run covers the segment. */
+  hasTraces(segment: number, side: PartSide, term: PostingTerm): boolean {
+    const level = this.#state.segmentStates().levelOf(segment);
+    if (level === NO_RUN) return false;
+    let columns = 0;
+    this.visitRun({ first: segment, last: segment, level }, { term, work: new WorkBudget() }, (part) => {
+      columns = part.columns & ALL_COLUMNS[side];
+    });
+    return columns !== 0;
+  }
+
   /**
    * Calls `visit` with the part of an address for each segment of a span that contains the address. One run covers
    * the span.
@@ -153,25 +166,18 @@ export class DirectoryReader {
   }
 
   #partsOf(level: number, run: number, { address, hash }: Hashed): Uint8Array | undefined {
-    const database = this.#environment.directory(level);
-    const bits = this.#bitsOf(database, level, run);
-    const record = this.#state.read(database, bucketKey(run, bucketOf(hash, bits)));
-    return record && findParts(record, address);
+    const bits = this.#bitsOf(level, run);
+    return findParts(this.#state.runRecord({ level, run }, bucketOf(hash, bits)), address);
   }
 
-  #bitsOf(database: Database<Buffer, Buffer>, level: number, run: number): number {
+  #bitsOf(level: number, run: number): number {
     const states = this.#state.segmentStates();
     if (states !== this.#statesOfBits) this.#bits.clear();
     this.#statesOfBits = states;
     const name = level * MAX_RUNS + run;
     const known = this.#bits.get(name);
     if (known !== undefined) return known;
-    const head = this.#state.read(database, runKey(run));
-    if (head === undefined)
-      throw this.#environment.noted(
-        new DamagedIndexError(`run ${run} of level ${level} is missing`, { kind: 'run', level, run }),
-      );
-    const { bits } = decodeRunHead(head);
+    const { bits } = decodeRunHead(this.#state.runRecord({ level, run }));
     this.#bits.set(name, bits);
     return bits;
   }

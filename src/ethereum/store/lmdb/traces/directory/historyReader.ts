@@ -18,10 +18,11 @@ import {
   TRACES_PER_CHUNK,
   type WorkBudget,
 } from '../../../../traces/index.ts';
+import { partOfBlock } from '../damagedIndexError.ts';
 import type { TraceEnvironment } from '../environment.ts';
 import type { IndexState } from '../indexState.ts';
 import { uint32Key } from '../keys.ts';
-import { DirectoryReader } from './directoryReader.ts';
+import type { DirectoryReader } from './directoryReader.ts';
 import { type IncompleteSpan, inOrder, spansWithin } from './segmentStates.ts';
 
 /** Reads the histories of addresses from posting lists, trace attributes and the directory in LMDB. */
@@ -34,7 +35,7 @@ export class LmdbHistoryReader implements HistoryReader {
   constructor(environment: TraceEnvironment, state: IndexState) {
     this.#environment = environment;
     this.#state = state;
-    this.directory = new DirectoryReader(environment, state);
+    this.directory = state.directory;
   }
 
   block(blockNumber: number): StoredBlock | undefined {
@@ -63,7 +64,7 @@ export class LmdbHistoryReader implements HistoryReader {
     if (record === undefined) {
       // The directory upkeep can request a block that was replaced in the meantime.
       if ((this.#state.block(blockNumber)?.traceCount ?? 0) === 0) return [];
-      throw this.#state.lost(`the attributes of block ${blockNumber} are missing`, segmentOf(blockNumber));
+      throw this.#state.lost(`the attributes of block ${blockNumber} are missing`, partOfBlock(blockNumber));
     }
     if (record.length > this.#attributes.byteLength) this.#attributes = new Uint8Array(2 * record.length);
     this.#attributes.set(record);

@@ -1,18 +1,8 @@
-import { DamagedIndexError } from '../damagedIndexError.ts';
 import type { HalfSipHash } from './halfSipHash.ts';
 import { MergedEntries } from './mergedEntries.ts';
 import { PartReader } from './parts.ts';
-import {
-  BucketWriter,
-  bucketBitsFor,
-  bucketKey,
-  bucketOf,
-  decodeRunHead,
-  EntryReader,
-  hashOf,
-  runKey,
-} from './run.ts';
-import { databaseOf, directoryHash, type RunName, RunWriter, removeRun } from './runWriter.ts';
+import { BucketWriter, bucketBitsFor, bucketOf, decodeRunHead, EntryReader, hashOf } from './run.ts';
+import { directoryHash, type RunName, RunWriter, removeRun } from './runWriter.ts';
 import { runOf, type SegmentStates, segmentsPerRun } from './segmentStates.ts';
 import type { UpkeepContext } from './upkeepContext.ts';
 
@@ -96,9 +86,7 @@ class Source {
     this.#work = work;
     this.name = name;
     this.#hash = hash;
-    const head = work.state().read(databaseOf(work, name), runKey(name.run));
-    if (head === undefined) throw new DamagedIndexError(`run ${name.run} of level ${name.level} is missing`);
-    const { bits, bytes } = decodeRunHead(head);
+    const { bits, bytes } = decodeRunHead(work.state().runRecord(name));
     this.#bits = bits;
     this.bytes = bytes;
     this.#has = (segment) => states.levelOf(segment) === name.level;
@@ -134,10 +122,7 @@ class Source {
    */
   #read(number: number): Bucket {
     if (number === this.#bucket.number) return this.#bucket;
-    const record = this.#work
-      .state()
-      .read(databaseOf(this.#work, this.name), bucketKey(this.name.run, number));
-    const bytes = new Uint8Array(record ?? []);
+    const bytes = new Uint8Array(this.#work.state().runRecord(this.name, number));
     const hashes: number[] = [];
     for (const entry = new EntryReader(bytes); entry.next(); )
       hashes.push(hashOf(this.#hash, bytes, entry.at));

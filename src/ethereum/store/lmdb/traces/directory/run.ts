@@ -94,9 +94,9 @@ export class BucketWriter {
     return this.#length;
   }
 
-  /** Returns the bytes written since the last call of `take`, or undefined if there are none. */
-  take(): Buffer | undefined {
-    const bucket = this.#length === 0 ? undefined : Buffer.from(this.#bytes.subarray(0, this.#length));
+  /** Returns the bytes written since the last call of `take`. */
+  take(): Buffer {
+    const bucket = Buffer.from(this.#bytes.subarray(0, this.#length));
     this.#length = 0;
     return bucket;
   }

@@ -16,10 +16,10 @@ export interface RunContent {
   /** Number of hash bits that select a bucket of the run. */
   readonly bits: number;
   /**
-   * Returns the content of a bucket, or undefined if it is empty. Later reads must not overwrite the returned bytes.
-   * Called in ascending order of the bucket numbers.
+   * Returns the content of a bucket. Later reads must not overwrite the returned bytes. Called in ascending order of the
+   * bucket numbers.
    */
-  bucket(number: number): Buffer | undefined;
+  bucket(number: number): Buffer;
 }
 
 const REMOVED_PER_STEP = 500;
@@ -56,7 +56,6 @@ export class RunWriter {
       const endMs = performance.now() + STEP_MS;
       for (; bucket < 2 ** bits && performance.now() < endMs; bucket++) {
         const record = bucketAt(bucket);
-        if (record === undefined) continue;
         bytes += record.length;
         put(bucketKey(run, bucket), record);
       }

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Random } from '../../../../../../test/support/random.ts';
 import { sizeInSearch } from '../../../../../../test/support/search.ts';
 import { syntheticAddresses, syntheticBlock } from '../../../../../../test/support/syntheticChain.ts';
+import { until } from '../../../../../../test/support/until.ts';
 import {
   type Hash,
   IndexConflictError,
@@ -15,6 +16,9 @@ import {
   JsonWriter,
   type TraceStore,
 } from '../../../../traces/index.ts';
+import { SEGMENTS_KEY } from '../directory/directoryKeys.ts';
+import { SegmentStates } from '../directory/segmentStates.ts';
+import { TraceEnvironment } from '../environment.ts';
 import { openTraceStore, verifyTraces } from '../index.ts';
 
 /** The blocks cross the end of a segment. */
@@ -68,12 +72,38 @@ describe('the repair of an index', () => {
       await store.bindChain({ chainId: 1, genesisHash: hashOf(FIRST) });
   }
 
-  async function inDatabases(change: (databases: ReadonlyMap<string, Database<Buffer, Buffer>>) => unknown) {
+  async function inDatabases<T>(use: (databases: ReadonlyMap<string, Database<Buffer, Buffer>>) => T) {
     const root = open<Buffer, Buffer>({ path: folder, maxDbs: 30, ...BINARY });
     const names = [...root.getKeys()].map((key) => Buffer.from(key).toString().replace('\0', ''));
     const stored = names.filter((name) => !name.startsWith('format') && !name.includes('floodgate'));
-    await change(new Map(stored.map((name) => [name, root.openDB<Buffer, Buffer>({ name, ...BINARY })])));
+    const used = await use(
+      new Map(stored.map((name) => [name, root.openDB<Buffer, Buffer>({ name, ...BINARY })])),
+    );
     await root.close();
+    return used;
+  }
+
+  /**
+   * Expects that an index returns right results or errors, and right results after the repair. Returns the number of
+   * errors.
+   */
+  async function expectRepair(what: string, { isRebuilt }: { isRebuilt: boolean }): Promise<number> {
+    let errors = 0;
+    const store = openTraceStore(folder, OPTIONS);
+    for (const [name, result] of await resultsOf(store))
+      if (result !== right.get(name)) {
+        expect(result, `${what}: ${name}`).toMatch(/^(error|undefined)/);
+        errors++;
+      }
+    for (const segment of [0, 1]) store.noteDamage?.([{ kind: 'segment', segment, isRebuilt }]);
+    const repair = await store.repair?.();
+    expect(repair?.failures, what).toEqual([]);
+    await fetchMissing(store);
+    await store.repair?.();
+    expect(await resultsOf(store), what).toEqual(right);
+    await store.close();
+    expect(await verifyTraces(folder, () => undefined), what).toEqual([]);
+    return errors;
   }
 
   it('random damage never leads to a wrong result, and all results are right after the repair', async () => {
@@ -96,23 +126,39 @@ describe('the repair of an index', () => {
           damaged.push(`${name} ${name === 'meta' ? key.toString() : key.toString('hex')}`);
         }
       });
-      const what = `round ${round}: ${damaged.join(', ')}`;
-      const store = openTraceStore(folder, OPTIONS);
-      for (const [name, result] of await resultsOf(store))
-        if (result !== right.get(name)) {
-          expect(result, `${what}: ${name}`).toMatch(/^(error|undefined|\[\] missing)/);
-          errors++;
-        }
       // Damage that the reads did not need is found by the repair of its segment.
-      const isRebuilt = random.chance(0.3);
-      for (const segment of [0, 1]) store.noteDamage?.([{ kind: 'segment', segment, isRebuilt }]);
-      const repair = await store.repair?.();
-      expect(repair?.failures, what).toEqual([]);
-      await fetchMissing(store);
-      await store.repair?.();
-      expect(await resultsOf(store), what).toEqual(right);
-      await store.close();
-      expect(await verifyTraces(folder, () => undefined), what).toEqual([]);
+      errors += await expectRepair(`round ${round}: ${damaged.join(', ')}`, {
+        isRebuilt: random.chance(0.3),
+      });
+    }
+    expect(errors).toBeGreaterThan(0);
+  });
+
+  it('a damaged key never leads to a wrong result if the segment is in the directory, and is repaired', async () => {
+    const random = new Random(43);
+    let errors = 0;
+    for (let round = 0; round < ROUNDS; round++) {
+      const built = openTraceStore(folder, { maxRecentPositions: 0 });
+      await built.apply({ blocks: [] });
+      await until('the run of segment 0', () => hasRun(folder));
+      await built.close();
+      let what = '';
+      await inDatabases(async (databases) => {
+        const name = random.pick(['blocks', 'segments', 'attributes', 'chunks-0', 'postings', 'directory-0']);
+        const database = databases.get(name) as Database<Buffer, Buffer>;
+        const keys = [...database.getKeys()].map((key) => Buffer.from(key));
+        // No other record lists transactions, or the addresses of a segment without a run.
+        const key = random.pick(
+          name === 'postings' ? keys.filter((one) => one.readUInt32BE(0) === 0 && one[4] !== 2) : keys,
+        );
+        const record = Buffer.from(database.get(key) ?? '');
+        await database.remove(key);
+        const bit = random.below(8 * key.length);
+        key[bit >> 3] = key.readUInt8(bit >> 3) ^ (1 << (bit & 7));
+        await database.put(key, record);
+        what = `round ${round}: ${name} ${key.toString('hex')}, bit ${bit}`;
+      });
+      errors += await expectRepair(what, { isRebuilt: false });
     }
     expect(errors).toBeGreaterThan(0);
   });
@@ -155,6 +201,16 @@ describe('the repair of an index', () => {
   });
 });
 
+/** Whether the directory has a run of segment 0. */
+function hasRun(folder: string): boolean {
+  const environment = TraceEnvironment.open(folder, { readOnly: true });
+  try {
+    return new SegmentStates(environment.read(environment.meta, SEGMENTS_KEY)).levelOf(0) === 0;
+  } finally {
+    void environment.root.close();
+  }
+}
+
 function syntheticBlocks(): IndexedBlock[] {
   const random = new Random(9);
   const blocks: IndexedBlock[] = [];
@@ -192,9 +248,17 @@ async function resultsOf(store: TraceStore): Promise<Results> {
     const query = { addresses: [address], direction: 'either', order: 'desc', limit: 1_000 } as const;
     await read(`history of ${address}`, async () => {
       const json = new JsonWriter();
-      await store.addressTraces({ ...query, toBlock: LAST, filter: { failed: true } }, 2 ** 30, json);
-      return json.copy();
+      const { missing } = await store.addressTraces(
+        { ...query, toBlock: LAST, filter: { failed: true } },
+        2 ** 30,
+        json,
+      );
+      return missing.length > 0 ? 'error: missing blocks' : json.copy();
     });
   }
+  const all = { fromAddresses: [], toAddresses: [], mode: 'union', after: 40, count: 1e6 } as const;
+  await read('filter without addresses', () =>
+    store.filter({ ...all, fromBlock: UNAVAILABLE + 1, toBlock: LAST }, 2 ** 30),
+  );
   return found;
 }

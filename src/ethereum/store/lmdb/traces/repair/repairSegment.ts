@@ -90,7 +90,9 @@ export async function repairSegment(
       writes.delete(postings, Buffer.from(key));
   for (let offset = 0; offset < BLOCKS_PER_SEGMENT; offset++)
     if (segment.has(offset) && (!isRepaired || before?.has(offset))) unmerged.add(offset);
-  writes.put(meta, UNMERGED_KEY, encodeUnmerged([...all.filter((one) => one !== before), unmerged]));
+  // The directory has no run of a segment that is listed as unmerged.
+  const left = isRepaired && before === undefined ? [] : [unmerged];
+  writes.put(meta, UNMERGED_KEY, encodeUnmerged([...all.filter((one) => one !== before), ...left]));
 
   const gone = new Set(removed);
   const listed = decodeNumbers(environment.read(meta, UNAVAILABLE_KEY));
