@@ -54,6 +54,7 @@ function isOperatorError(error: unknown): boolean {
     'BadProfileFile',
     'ProfileError',
     'StoreCopiedError',
+    'StoreDamagedError',
     'StoreFormatError',
     'StoreNotEmpty',
     'StoreUnavailable',

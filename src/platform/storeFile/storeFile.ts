@@ -1,9 +1,12 @@
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { inBackground } from '../background/index.ts';
 import { countCommit } from '../exit/index.ts';
+import { checkHeads } from './checkHeads.ts';
 import { awaitCommit } from './commits.ts';
 import { EnvironmentLock } from './environmentLock.ts';
 import {
+  DATA_FILE,
   type FileIdentity,
   identityOf,
   isSameFile,
@@ -58,8 +61,9 @@ export class StoreFile {
       throw new StoreCopiedError(folder);
   }
 
-  /** Opens the store while no other process commits to it. */
+  /** Opens the store while no other process commits to it. Throws StoreDamagedError if its file would crash LMDB. */
   withOpen<T>(openStore: () => T): T {
+    checkHeads(join(this.#folder, DATA_FILE));
     const lock = EnvironmentLock.of(this.#folder);
     try {
       const recordIdentity = lock.withOpen(openStore);
