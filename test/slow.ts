@@ -130,6 +130,7 @@ const SLOW_FILES: Readonly<Record<string, readonly string[]>> = {
     'nearlyFullDisk',
     'newBlocks',
     'onDemand',
+    'repairSearch',
     'sharedCommands',
     'sharedIndex',
     'sharedSearch',

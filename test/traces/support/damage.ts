@@ -1,5 +1,6 @@
 import { type Database, open } from 'lmdb';
 import { openTraceStore } from '../../../src/ethereum/store/lmdb/traces/index.ts';
+import type { Random } from '../../support/random.ts';
 
 /** Functions that damage an index in a folder that no server uses. Records are read without decompression. */
 
@@ -38,6 +39,38 @@ export const flipBit = (folder: string, { database, key, at = 0.5 }: DamagedReco
     changed[bit >> 3] = changed.readUInt8(bit >> 3) ^ (1 << (bit & 7));
     return records.put(key, changed);
   });
+
+/**
+ * Changes one bit in each of up to four random records, of any database, except in compression dictionaries, which no
+ * server derives again. Returns the names of the records.
+ */
+export async function flipRandomBits(folder: string, random: Random): Promise<string[]> {
+  const root = open<Buffer, Buffer>({ path: folder, maxDbs: 30, ...BINARY });
+  const damaged: string[] = [];
+  try {
+    const names = [...root.getKeys()].map((key) => Buffer.from(key).toString().replace('\0', ''));
+    const records = names
+      .filter((name) => !name.startsWith('format') && !name.includes('floodgate'))
+      .flatMap((name) => {
+        const database = root.openDB<Buffer, Buffer>({ name, ...BINARY });
+        return [...database.getKeys()].map((key) => ({ name, database, key: Buffer.from(key) }));
+      })
+      .filter(({ name, key }) => name !== 'meta' || !key.toString().startsWith('dictionary'));
+    const kinds = [...new Set(records.map(({ name }) => name))];
+    for (let left = random.between(1, 4); left > 0; left--) {
+      const kind = random.pick(kinds);
+      const { name, database, key } = random.pick(records.filter((record) => record.name === kind));
+      const record = Buffer.from(database.get(key) ?? '');
+      const bit = random.below(8 * record.length);
+      record[bit >> 3] = record.readUInt8(bit >> 3) ^ (1 << (bit & 7));
+      await database.put(key, record);
+      damaged.push(`${name} ${name === 'meta' ? key.toString() : key.toString('hex')}`);
+    }
+  } finally {
+    await root.close();
+  }
+  return damaged;
+}
 
 /** Merges the postings of all blocks to disk. Otherwise the server reads all chunks when it starts. */
 export async function mergePostings(folder: string): Promise<void> {
