@@ -108,7 +108,7 @@ export async function directoryHash(work: UpkeepContext): Promise<HalfSipHash> {
   );
 }
 
-export const databaseOf = ({ environment }: UpkeepContext, { level }: RunName): Database<Buffer, Buffer> =>
+const databaseOf = ({ environment }: UpkeepContext, { level }: RunName): Database<Buffer, Buffer> =>
   environment.directory(level);
 
 /** Whether no run in the database has a higher number, so that the records of this run can be appended. */
