@@ -1,7 +1,3 @@
-const WORD_BYTES = 8;
-const WORD_BITS = 64n;
-const UINT256_BYTES = 32;
-
 /** Thrown if a response is not the expected row, because it was cut or contains an error message. */
 export class BadRowBinary extends Error {
   override readonly name = 'BadRowBinary';
@@ -29,11 +25,11 @@ export class RowReader {
   }
 
   uint64(): number {
-    return Number(this.#bytes.readBigUInt64LE(this.#take(WORD_BYTES)));
+    return Number(this.bigUint64());
   }
 
   bigUint64(): bigint {
-    return this.#bytes.readBigUInt64LE(this.#take(WORD_BYTES));
+    return this.#bytes.readBigUInt64LE(this.#take(8));
   }
 
   /** Returns a value of type FixedString. */
@@ -42,18 +38,8 @@ export class RowReader {
     return this.#bytes.subarray(at, at + length);
   }
 
-  uint256(): bigint {
-    let value = 0n;
-    const at = this.#take(UINT256_BYTES);
-    for (let word = UINT256_BYTES / WORD_BYTES - 1; word >= 0; word--)
-      value = (value << WORD_BITS) | this.#bytes.readBigUInt64LE(at + word * WORD_BYTES);
-    return value;
-  }
-
   bytes(): Buffer {
-    const length = this.#varint();
-    const at = this.#take(length);
-    return this.#bytes.subarray(at, at + length);
+    return this.fixed(this.#varint());
   }
 
   array<T>(read: () => T): T[] {

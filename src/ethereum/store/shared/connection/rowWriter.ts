@@ -1,64 +1,54 @@
+import { writeHex } from '../../../traces/index.ts';
+
+const INITIAL_BYTES = 64 * 1024;
 const UINT256_BYTES = 32;
 
 /** Encodes rows in RowBinary format. */
 export class RowWriter {
-  readonly #bytes: Buffer;
-  readonly #view: DataView;
+  #bytes = Buffer.alloc(INITIAL_BYTES);
   #at = 0;
-
-  /** `maxBytes` is an upper bound of the size of all rows. */
-  constructor(maxBytes: number) {
-    this.#bytes = Buffer.alloc(maxBytes);
-    this.#view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset, maxBytes);
-  }
 
   get written(): Buffer {
     return this.#bytes.subarray(0, this.#at);
   }
 
   uint8(value: number): this {
-    this.#view.setUint8(this.#at, value);
-    this.#at += 1;
+    this.#at = this.#reserve(1).writeUInt8(value, this.#at);
     return this;
   }
 
   uint16(value: number): this {
-    this.#view.setUint16(this.#at, value, true);
-    this.#at += 2;
+    this.#at = this.#reserve(2).writeUInt16LE(value, this.#at);
     return this;
   }
 
   uint32(value: number): this {
-    this.#view.setUint32(this.#at, value, true);
-    this.#at += 4;
+    this.#at = this.#reserve(4).writeUInt32LE(value, this.#at);
     return this;
   }
 
   uint64(value: bigint): this {
-    this.#view.setBigUint64(this.#at, value, true);
-    this.#at += 8;
+    this.#at = this.#reserve(8).writeBigUInt64LE(value, this.#at);
     return this;
   }
 
   uint256(bigEndian: Uint8Array): this {
-    for (let i = bigEndian.length - 1, at = this.#at; i >= 0; ) this.#bytes[at++] = bigEndian[i--] ?? 0;
+    const bytes = this.#reserve(UINT256_BYTES);
+    for (let i = bigEndian.length - 1, at = this.#at; i >= 0; ) bytes[at++] = bigEndian[i--] ?? 0;
     this.#at += UINT256_BYTES;
     return this;
   }
 
   /** Writes a value of type FixedString. */
   fixed(value: Uint8Array): this {
-    this.#bytes.set(value, this.#at);
+    this.#reserve(value.length).set(value, this.#at);
     this.#at += value.length;
     return this;
   }
 
-  /** Writes a value of type FixedString from `0x` and hex digits. For so few digits, `Buffer.write` takes longer. */
+  /** Writes a value of type FixedString from `0x` and hex digits. */
   hex(value: string): this {
-    let at = this.#at;
-    for (let i = 2; i < value.length; i += 2)
-      this.#bytes[at++] = (digitIn(value.charCodeAt(i)) << 4) | digitIn(value.charCodeAt(i + 1));
-    this.#at = at;
+    this.#at = writeHex(this.#reserve(value.length / 2), this.#at, value);
     return this;
   }
 
@@ -68,9 +58,14 @@ export class RowWriter {
     for (; rest >= 0x80; rest >>>= 7) this.uint8((rest & 0x7f) | 0x80);
     return this.uint8(rest);
   }
+
+  /** Returns the buffer, with space for more bytes, which are 0. */
+  #reserve(bytes: number): Buffer {
+    if (this.#at + bytes > this.#bytes.length) {
+      const larger = Buffer.alloc(2 * (this.#at + bytes));
+      this.#bytes.copy(larger);
+      this.#bytes = larger;
+    }
+    return this.#bytes;
+  }
 }
-
-/** Maximum size of an encoded length below 2^32. */
-export const MAX_LENGTH_BYTES = 5;
-
-const digitIn = (character: number): number => (character & 15) + 9 * (character >> 6);

@@ -17,8 +17,10 @@ const TYPE = `if(${KIND} < 4, 0, ${KIND} - 3)`;
 const HALF_BITS = 128n;
 const HALF = `toUInt256('${1n << HALF_BITS}')`;
 const sumOf = (condition: string, name: string): string =>
-  `sumIf(intDiv(value, ${HALF}), ${condition}) AS ${name}High, sumIf(value % ${HALF}, ${condition}) AS ${name}Low`;
-const readSum = (row: RowReader): bigint => (row.uint256() << HALF_BITS) + row.uint256();
+  `toString(sumIf(intDiv(value, ${HALF}), ${condition})) AS ${name}High,
+  toString(sumIf(value % ${HALF}, ${condition})) AS ${name}Low`;
+const readNumber = (row: RowReader): bigint => BigInt(row.bytes().toString());
+const readSum = (row: RowReader): bigint => (readNumber(row) << HALF_BITS) + readNumber(row);
 
 /** Returns the summary of an address. `window` must cover the whole range, in descending order. */
 export async function summarize(

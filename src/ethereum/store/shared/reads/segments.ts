@@ -8,6 +8,7 @@ import {
 import type { ClickHouse, Parameters } from '../connection/clickHouse.ts';
 import { UnprovenRead } from '../connection/failures.ts';
 import type { RowReader } from '../connection/rowReader.ts';
+import { RowWriter } from '../connection/rowWriter.ts';
 import { type BlockRow, isTraced, readBlockRow, readHash } from '../tables/blockRow.ts';
 import { SEGMENT } from '../tables/tables.ts';
 import {
@@ -24,16 +25,15 @@ import {
   wrongRows,
 } from './blocks.ts';
 
-/** Number of rows of a segment, and the sum of their `write`, in both tables. Any added or lost row changes it. */
-export interface Fingerprint {
-  readonly blocks: bigint;
-  readonly blockSum: bigint;
-  readonly parties: bigint;
-  readonly partySum: bigint;
-}
+/**
+ * Number of rows of a segment, and the sum of their `write`, in `trace_blocks` and in `trace_parties`. Any added or lost
+ * row changes it.
+ */
+export type Fingerprint = readonly bigint[];
 
 /** State of the rows of a segment. */
-export interface SegmentState extends Fingerprint {
+export interface SegmentState {
+  readonly print: Fingerprint;
   /** Ranges of blocks that are missing or unavailable. */
   readonly missing: readonly BlockRange[];
   /** Errors for blocks with too few or too many rows, or with wrong links. */
@@ -51,7 +51,6 @@ export type Fingerprints = ReadonlyMap<number, Fingerprint>;
 const SEGMENTS_PER_READ = 16;
 /** Maximum number of times that a search is repeated because rows were added meanwhile. */
 const MAX_SEARCHES = 4;
-const NONE: Fingerprint = { blocks: 0n, blockSum: 0n, parties: 0n, partySum: 0n };
 
 /** SQL: one row with the fingerprints of the segments from {firstSegment} to {lastSegment}. */
 const printsOf = (table: string): string =>
@@ -67,27 +66,16 @@ export const FINGERPRINTS = {
 
 /** Reads the columns of FINGERPRINTS. */
 export function readFingerprints(row: RowReader): Fingerprints {
-  const read = (): Map<number, { n: bigint; sum: bigint }> =>
-    new Map(row.array(() => [row.uint32(), { n: row.bigUint64(), sum: row.bigUint64() }] as const));
+  const read = (): Map<number, Fingerprint> =>
+    new Map(row.array(() => [row.uint32(), [row.bigUint64(), row.bigUint64()]]));
   const [blocks, parties] = [read(), read()];
-  const prints = new Map<number, Fingerprint>();
-  for (const segment of new Set([...blocks.keys(), ...parties.keys()])) {
-    const [b, p] = [blocks.get(segment), parties.get(segment)];
-    prints.set(segment, {
-      ...{ blocks: b?.n ?? 0n, blockSum: b?.sum ?? 0n, parties: p?.n ?? 0n, partySum: p?.sum ?? 0n },
-    });
-  }
-  return prints;
+  const printOf = (segment: number): Fingerprint =>
+    [blocks, parties].flatMap((prints) => prints.get(segment) ?? [0n, 0n]);
+  return new Map([...blocks.keys(), ...parties.keys()].map((segment) => [segment, printOf(segment)]));
 }
 
-const isEqual = (a: Fingerprint = NONE, b: Fingerprint = NONE): boolean =>
-  a.blocks === b.blocks && a.blockSum === b.blockSum && a.parties === b.parties && a.partySum === b.partySum;
-
-/** Result of a search, with the fingerprints of its segments and the range of blocks on which it depends. */
-export interface ProvenSearch {
-  readonly prints: Fingerprints;
-  readonly searched: BlockRange;
-}
+const isEqual = (a: Fingerprint = [], b: Fingerprint = []): boolean =>
+  a.length === b.length && a.every((value, i) => value === b[i]);
 
 /** The cached states of the segments of a chain, which prove searches of any range. */
 export class Segments {
@@ -101,9 +89,9 @@ export class Segments {
   /**
    * Runs a search with the cached states of a range. If the fingerprints that it returns differ from those of the
    * states, derives the states again, and repeats the search. Throws UnprovenRead if the states do not prove the blocks
-   * on which the result depends, and that were not fetched.
+   * in the range `searched`, on which the result depends, and that were not fetched.
    */
-  async prove<T extends ProvenSearch>(
+  async prove<T extends { readonly prints: Fingerprints; readonly searched: BlockRange }>(
     { host, fetched }: Pick<Reading, 'host' | 'fetched'>,
     range: BlockRange,
     search: (states: ReadonlyMap<number, SegmentState>) => Promise<T>,
@@ -113,7 +101,7 @@ export class Segments {
       const result = await search(states);
       const { prints, searched } = result;
       const stale = [...new Set([...states.keys(), ...prints.keys()])].filter(
-        (segment) => !isEqual(states.get(segment), prints.get(segment)),
+        (segment) => !isEqual(states.get(segment)?.print, prints.get(segment)),
       );
       if (stale.length === 0) {
         const isSearched = (number: number): boolean =>
@@ -127,11 +115,6 @@ export class Segments {
     throw new UnprovenRead('the shared index: rows were added during the read');
   }
 
-  /** Derives the state of a segment from its rows. */
-  async derive(host: ClickHouse, segment: number): Promise<SegmentState | undefined> {
-    return (await this.#derive(host, blocksOf(segment))).get(segment);
-  }
-
   #within({ fromBlock, toBlock }: BlockRange): ReadonlyMap<number, SegmentState> {
     const [first, last] = [segmentOf(fromBlock), segmentOf(toBlock)];
     const within = [...this.#states].filter(([segment]) => segment >= first && segment <= last);
@@ -140,54 +123,86 @@ export class Segments {
 
   async #refresh(host: ClickHouse, stale: readonly number[]): Promise<void> {
     for (const segment of stale) this.#states.delete(segment);
-    const { prints, stored } = await this.#stored(host, blocksOf(Math.min(...stale), Math.max(...stale)));
-    for (const segment of stale) {
-      const state = stored.get(segment)?.find((one) => isEqual(one, prints.get(segment)));
-      if (state !== undefined) this.#states.set(segment, state);
-    }
+    const range = blocksOf(Math.min(...stale), Math.max(...stale));
+    const { prints, stored } = await readStored(host, this.#chain, range);
+    for (const [segment, state] of stored)
+      if (!this.#states.has(segment) && isEqual(state.print, prints.get(segment)))
+        this.#states.set(segment, state);
     const left = stale.filter((segment) => prints.has(segment) && !this.#states.has(segment));
     for (const run of runsOf(left.sort((a, b) => a - b)))
-      for (const [segment, state] of await this.#derive(host, run)) this.#states.set(segment, state);
-  }
-
-  /** Returns the current fingerprints of a range, and the rows of `trace_segments`. */
-  async #stored(
-    host: ClickHouse,
-    range: BlockRange,
-  ): Promise<{ prints: Fingerprints; stored: ReadonlyMap<number, SegmentState[]> }> {
-    const from = `FROM (SELECT groupArray((number, blocks, block_sum, parties, party_sum, parent, last, ignored)) AS stored
-      FROM trace_segments WHERE chain = {chain:UInt64} AND number BETWEEN {first:UInt32} AND {last:UInt32}) AS s
-      ${FINGERPRINTS.from}`;
-    const parameters = rangeParameters(this.#chain, range);
-    return host.row({ columns: `stored, ${FINGERPRINTS.columns}`, from, parameters }, 0, (row) => {
-      const stored = new Map<number, SegmentState[]>();
-      row.array(() => {
-        const segment = row.uint32() / BLOCKS_PER_SEGMENT;
-        const state: SegmentState = {
-          ...{ blocks: row.bigUint64(), blockSum: row.bigUint64() },
-          ...{ parties: row.bigUint64(), partySum: row.bigUint64() },
-          ...{ parent: readHash(row), last: readHash(row) },
-          ignored: row.array(() => row.bigUint64()),
-          ...{ missing: [], unproven: [] },
-        };
-        stored.set(segment, [...(stored.get(segment) ?? []), state]);
-      });
-      return { prints: readFingerprints(row), stored };
-    });
-  }
-
-  async #derive(host: ClickHouse, range: BlockRange): Promise<Map<number, SegmentState>> {
-    const { prints, ...counted } = await countRows(host, this.#chain, range);
-    return new Map([...prints].map(([segment, print]) => [segment, stateOf(segment, print, counted)]));
+      for (const [segment, state] of await derive(host, this.#chain, run)) this.#states.set(segment, state);
   }
 }
 
-/** Reads the blocks of segments, and counts their rows by address. */
-async function countRows(
+/** Returns the state of a segment if all of its blocks are present and proven. */
+export async function completeState(
+  host: ClickHouse,
+  chain: bigint,
+  segment: number,
+): Promise<SegmentState | undefined> {
+  const range = blocksOf(segment);
+  const from = `FROM (SELECT 1) AS o ${FINGERPRINTS.from}`;
+  const parameters = rangeParameters(chain, range);
+  const prints = await host.row({ columns: FINGERPRINTS.columns, from, parameters }, 0, readFingerprints);
+  const [rows = 0n] = prints.get(segment) ?? [];
+  if (rows < BLOCKS_PER_SEGMENT) return undefined;
+  const state = (await derive(host, chain, range)).get(segment);
+  return state?.missing.length === 0 && state.unproven.length === 0 ? state : undefined;
+}
+
+/** Encodes the state of a complete segment as a row of `trace_segments`. */
+export function segmentRow(chain: bigint, segment: number, state: SegmentState): Buffer {
+  const { print, parent = '0x', last = '0x', ignored } = state;
+  const row = new RowWriter().uint64(chain).uint32(firstBlockOf(segment));
+  for (const value of print) row.uint64(value);
+  row.hex(parent).hex(last).length(ignored.length);
+  for (const write of ignored) row.uint64(write);
+  return row.written;
+}
+
+/** Returns the current fingerprints of a range, and the rows of `trace_segments`. */
+async function readStored(
   host: ClickHouse,
   chain: bigint,
   range: BlockRange,
-): Promise<CountedRows & { readonly prints: Fingerprints }> {
+): Promise<{ prints: Fingerprints; stored: (readonly [segment: number, state: SegmentState])[] }> {
+  const from = `FROM (SELECT groupArray((number, blocks, block_sum, parties, party_sum, parent, last, ignored)) AS stored
+    FROM trace_segments WHERE chain = {chain:UInt64} AND number BETWEEN {first:UInt32} AND {last:UInt32}) AS s
+    ${FINGERPRINTS.from}`;
+  const columns = `stored, ${FINGERPRINTS.columns}`;
+  return host.row({ columns, from, parameters: rangeParameters(chain, range) }, 0, (row) => {
+    const stored = row.array(() => {
+      const segment = segmentOf(row.uint32());
+      const state: SegmentState = {
+        print: Array.from({ length: 4 }, () => row.bigUint64()),
+        ...{ parent: readHash(row), last: readHash(row) },
+        ignored: row.array(() => row.bigUint64()),
+        ...{ missing: [], unproven: [] },
+      };
+      return [segment, state] as const;
+    });
+    return { prints: readFingerprints(row), stored };
+  });
+}
+
+/** Derives the states of segments from their rows. */
+async function derive(
+  host: ClickHouse,
+  chain: bigint,
+  range: BlockRange,
+): Promise<Map<number, SegmentState>> {
+  const counted = await countRows(host, chain, range);
+  return new Map([...counted.prints].map(([segment, print]) => [segment, stateOf(segment, print, counted)]));
+}
+
+interface CountedRows {
+  readonly blocks: BlockRows;
+  readonly rows: readonly WriteRows[];
+  readonly prints: Fingerprints;
+}
+
+/** Reads the blocks of segments, and counts their rows by address. */
+async function countRows(host: ClickHouse, chain: bigint, range: BlockRange): Promise<CountedRows> {
   const from = `FROM (${grouped(VALID_IN_RANGE)}) AS b
     CROSS JOIN (${ROWS_BY_WRITE}) AS p ${FINGERPRINTS.from}`;
   const parameters = rangeParameters(chain, range);
@@ -216,11 +231,6 @@ export const blocksOf = (first: number, last = first): BlockRange => ({
   ...{ fromBlock: firstBlockOf(first), toBlock: firstBlockOf(last + 1) - 1 },
 });
 
-interface CountedRows {
-  readonly blocks: BlockRows;
-  readonly rows: readonly WriteRows[];
-}
-
 /** Derives the state of a segment. */
 function stateOf(segment: number, print: Fingerprint, { blocks, rows }: CountedRows): SegmentState {
   const { fromBlock: first, toBlock: last } = blocksOf(segment);
@@ -230,13 +240,12 @@ function stateOf(segment: number, print: Fingerprint, { blocks, rows }: CountedR
   const valid = new Set(traced.map(({ write }) => write));
   const missing: BlockRange[] = [];
   let next = first;
-  for (const { number } of traced) {
+  for (const number of [...traced.map((block) => block.number), last + 1]) {
     if (number > next) missing.push({ fromBlock: next, toBlock: number - 1 });
     next = number + 1;
   }
-  if (next <= last) missing.push({ fromBlock: next, toBlock: last });
   return {
-    ...{ ...print, missing, unproven: [...wrongLinks(within), ...wrongRows(within, rows)] },
+    ...{ print, missing, unproven: [...wrongLinks(within), ...wrongRows(within, rows)] },
     ignored: rows.filter((one) => isWithin(one) && !valid.has(one.write)).map(({ write }) => write),
     parent: blocks.get(first)?.parentHash,
     last: blocks.get(last)?.hash,

@@ -7,8 +7,6 @@ import { columnsOf } from './tables.ts';
 export const EXACTNESS = { missing: 0, unavailable: 1, lacksFrames: 2, complete: 3 } as const;
 
 const HASH_BYTES = 32;
-/** Size of a row of `trace_blocks`. */
-const BLOCK_BYTES = 46 + 3 * HASH_BYTES;
 
 /** A row of `trace_blocks`. */
 export interface BlockRow extends StoredBlock {
@@ -52,19 +50,13 @@ export function readBlockRow(row: RowReader): BlockRow {
 export const readHash = (row: RowReader): Hash => `0x${row.fixed(HASH_BYTES).toString('hex')}` as Hash; // 32 bytes
 
 /** Returns a row without the columns that only this store has. */
-export const storedBlockOf = ({
-  number,
-  hash,
-  parentHash,
-  timestamp,
-  traceCount,
-  unavailable,
-}: BlockRow): StoredBlock => ({
-  ...{ number, hash, parentHash, timestamp, traceCount, ...(unavailable && { unavailable }) },
-});
+export function storedBlockOf(row: BlockRow): StoredBlock {
+  const { version, exactness, write, chunks, parties, digest, ...block } = row;
+  return block;
+}
 
 export function blockRows(chain: bigint, blocks: readonly BlockRow[]): Buffer {
-  const rows = new RowWriter(BLOCK_BYTES * blocks.length);
+  const rows = new RowWriter();
   for (const { number, version, exactness, unavailable, write, hash, parentHash, ...block } of blocks) {
     rows.uint64(chain).uint32(number).uint32(version).uint8(exactness).uint8(failureCodeOf(unavailable));
     rows.uint64(write).hex(hash).hex(parentHash).uint64(BigInt(block.timestamp));

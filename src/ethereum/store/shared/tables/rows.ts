@@ -10,7 +10,7 @@ import {
   traceIndexAt,
   valueBitsIn,
 } from '../../../traces/index.ts';
-import { MAX_LENGTH_BYTES, RowWriter } from '../connection/rowWriter.ts';
+import { RowWriter } from '../connection/rowWriter.ts';
 import { type BlockRow, EXACTNESS } from './blockRow.ts';
 import { chunkChecksum, digestOf } from './checksums.ts';
 
@@ -30,35 +30,48 @@ const ADDRESS_BYTES = 20;
 const VALUE_BYTES = 32;
 /** Size of the columns chain, number and write. */
 const START_BYTES = 20;
-/** Size of a row of `trace_chunks` without its bytes. */
-const CHUNK_OVERHEAD_BYTES = START_BYTES + 12 + MAX_LENGTH_BYTES;
 /** Size of a row of `trace_parties`. */
 export const PARTY_BYTES = START_BYTES + ADDRESS_BYTES + 7 + VALUE_BYTES;
+
+/** A row of `trace_parties`, without the columns that are read from its trace. */
+interface Party {
+  readonly term: string;
+  readonly traceIndex: number;
+  sides: number;
+}
 
 /** A block and its row in `trace_blocks`. Its chunks and parties contain the random `write` of that row. */
 export interface BlockWrite {
   readonly block: IndexedBlock;
   readonly row: BlockRow;
-  /** Indexes of the traces whose sender and recipient are the same. */
-  readonly onBothSides: ReadonlySet<number>;
+  readonly parties: readonly Party[];
 }
 
 /** Returns a block as a new write, with a random number that no other write has. */
 export function writeOf(block: IndexedBlock, version = 0): BlockWrite {
-  const { from, to, transaction } = block.postings;
-  const senders: string[] = [];
-  from.terms.forEach((term, i) => {
-    senders[traceIndexAt(from.positions[i] ?? 0)] = term;
-  });
-  const onBothSides = new Set(
-    to.positions.map(traceIndexAt).filter((traceIndex, i) => senders[traceIndex] === to.terms[i]),
-  );
-  const parties = from.terms.length + to.terms.length + transaction.terms.length - onBothSides.size;
+  const parties = partiesIn(block);
   const row = {
     ...{ ...block.block, version, exactness: exactnessOf(block), write: newWrite() },
-    ...{ chunks: block.chunks.length, parties, digest: digestOf(block.chunks) },
+    ...{ chunks: block.chunks.length, parties: parties.length, digest: digestOf(block.chunks) },
   };
-  return { block, row, onBothSides };
+  return { block, row, parties };
+}
+
+function partiesIn({ postings }: IndexedBlock): Party[] {
+  const listed = (side: Side): Party[] =>
+    postings[side].terms.map((term, i) => {
+      const traceIndex = traceIndexAt(postings[side].positions[i] ?? 0);
+      return { term, traceIndex, sides: SIDE_BITS[side] };
+    });
+  const senders = listed('from');
+  const senderOf = new Map(senders.map((party) => [party.traceIndex, party]));
+  const others = listed('to').filter(({ term, traceIndex }) => {
+    const sender = senderOf.get(traceIndex);
+    if (sender?.term !== term) return true;
+    sender.sides |= SIDE_BITS.to;
+    return false;
+  });
+  return [...senders, ...others, ...listed('transaction')];
 }
 
 export const newWrite = (): bigint => randomBytes(8).readBigUInt64LE();
@@ -72,10 +85,7 @@ export const exactnessOf = ({ block, lacksFrames }: IndexedBlock): number =>
 
 /** Encodes the chunks of blocks as rows of `trace_chunks`. */
 export function chunkRows(chain: bigint, written: readonly BlockWrite[]): Buffer {
-  const sizes = written.flatMap(({ block }) =>
-    block.chunks.map(({ length }) => CHUNK_OVERHEAD_BYTES + length),
-  );
-  const rows = new RowWriter(sizes.reduce((sum, size) => sum + size, 0));
+  const rows = new RowWriter();
   for (const { block, row } of written) {
     const { number, write } = row;
     const start = startOf(chain, row);
@@ -89,32 +99,22 @@ export function chunkRows(chain: bigint, written: readonly BlockWrite[]): Buffer
 
 /** Encodes the addresses and transactions of blocks as rows of `trace_parties`. */
 export function partyRows(chain: bigint, written: readonly BlockWrite[]): Buffer {
-  const rows = new RowWriter(PARTY_BYTES * written.reduce((sum, { row }) => sum + row.parties, 0));
-  for (const { block, row, onBothSides: both } of written) {
+  const rows = new RowWriter();
+  for (const { block, row, parties } of written) {
     const start = startOf(chain, row);
     const attributes = attributesOf(block.chunks, row.traceCount);
-    const add = (side: Side, sidesOf: (traceIndex: number) => number): void => {
-      const { terms, positions } = block.postings[side];
-      terms.forEach((term, i) => {
-        const traceIndex = traceIndexAt(positions[i] ?? 0);
-        const sides = sidesOf(traceIndex);
-        if (sides === 0) return;
-        const { bits, value } =
-          side === 'transaction' ? NO_TRANSFER : transferIn(block, traceIndex, attributes[traceIndex]);
-        rows.fixed(start).hex(term).uint32(traceIndex).uint8(sides).uint16(bits).uint256(value);
-      });
-    };
-    const { from, to, transaction } = SIDE_BITS;
-    add('from', (traceIndex) => (both.has(traceIndex) ? from | to : from));
-    add('to', (traceIndex) => (both.has(traceIndex) ? 0 : to));
-    add('transaction', () => transaction);
+    for (const { term, traceIndex, sides } of parties) {
+      const { bits, value } =
+        sides === SIDE_BITS.transaction ? NO_TRANSFER : transferIn(block, traceIndex, attributes[traceIndex]);
+      rows.fixed(start).hex(term).uint32(traceIndex).uint8(sides).uint16(bits).uint256(value);
+    }
   }
   return rows.written;
 }
 
 /** Returns the columns with which a row of `trace_chunks` and of `trace_parties` starts. */
 const startOf = (chain: bigint, { number, write }: BlockRow): Buffer =>
-  new RowWriter(START_BYTES).uint64(chain).uint32(number).uint64(write).written;
+  new RowWriter().uint64(chain).uint32(number).uint64(write).written;
 
 /** Divides the result of `partyRows` into rows. */
 export const eachParty = (rows: Buffer): Buffer[] =>

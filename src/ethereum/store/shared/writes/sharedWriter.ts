@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { firstBlockOf, IndexConflictError, type IndexedBlock, segmentOf } from '../../../traces/index.ts';
+import { IndexConflictError, type IndexedBlock, segmentOf } from '../../../traces/index.ts';
 import type { ClickHouse } from '../connection/clickHouse.ts';
 import { TraceStoreUnavailable, UnprovenRead } from '../connection/failures.ts';
 import type { Hosts } from '../connection/hosts.ts';
 import { type BlockRows, readHeights } from '../reads/blocks.ts';
-import { blocksOf, FINGERPRINTS, rangeParameters, readFingerprints, Segments } from '../reads/segments.ts';
+import { completeState, segmentRow } from '../reads/segments.ts';
 import { type BlockRow, blockRows, EXACTNESS } from '../tables/blockRow.ts';
 import { type BlockWrite, chunkRows, exactnessOf, newWrite, partyRows, writeOf } from '../tables/rows.ts';
-import { segmentRow } from '../tables/segmentRow.ts';
 import { columnsOf } from '../tables/tables.ts';
 
 /** Number of attempts to write blocks, each with new random numbers, and on another host if there is one. */
@@ -23,12 +22,10 @@ export interface WriteOptions {
 export class SharedWriter {
   readonly #hosts: Hosts;
   readonly #chain: bigint;
-  readonly #segments: Segments;
 
   constructor(hosts: Hosts, chain: bigint) {
     this.#hosts = hosts;
     this.#chain = chain;
-    this.#segments = new Segments(chain);
   }
 
   /**
@@ -125,15 +122,9 @@ export class SharedWriter {
     const segments = [...new Set(writes.map(({ row }) => segmentOf(row.number)))];
     try {
       for (const segment of segments) {
-        const statement = {
-          ...{ columns: FINGERPRINTS.columns, from: `FROM (SELECT 1) AS o ${FINGERPRINTS.from}` },
-          parameters: rangeParameters(this.#chain, blocksOf(segment)),
-        };
-        const prints = await host.row(statement, 0, readFingerprints);
-        const isCandidate = (prints.get(segment)?.blocks ?? 0n) >= firstBlockOf(1);
-        const state = isCandidate ? await this.#segments.derive(host, segment) : undefined;
-        if (state === undefined || state.missing.length + state.unproven.length > 0) continue;
-        await this.#insert(host, 'trace_segments', segmentRow(this.#chain, firstBlockOf(segment), state));
+        const state = await completeState(host, this.#chain, segment);
+        if (state !== undefined)
+          await this.#insert(host, 'trace_segments', segmentRow(this.#chain, segment, state));
       }
     } catch (error) {
       if (!(error instanceof TraceStoreUnavailable)) throw error;
