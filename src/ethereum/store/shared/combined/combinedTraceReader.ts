@@ -5,25 +5,19 @@ import {
   type DecodeFrame,
   type FetchBlocks,
   type FilterOptions,
-  type FramesPage,
   type FramesQuery,
   type Hash,
-  type HistoryPage,
-  type HistoryPosition,
   type HistoryQuery,
-  type HistorySummary,
   immediate,
   JsonWriter,
   type MaybePromise,
   mapMaybe,
   type NextTurn,
-  type StoredBlock,
   type SummaryQuery,
   TooManyTracesError,
   type TraceFilter,
   type TraceReader,
   type TransactionLimits,
-  type UnavailableBlock,
 } from '../../../traces/index.ts';
 import { TraceStoreUnavailable } from '../connection/failures.ts';
 import type { FilterPart } from '../reads/filterPart.ts';
@@ -67,116 +61,95 @@ export class CombinedTraceReader implements TraceReader {
     return this.#reader;
   }
 
-  chain(): MaybePromise<ChainIdentity | undefined> {
+  chain() {
     return this.#local.chain();
   }
 
-  head(): MaybePromise<StoredBlock | undefined> {
+  head() {
     return this.#local.head();
   }
 
-  finalizedNumber(): MaybePromise<number | undefined> {
+  finalizedNumber() {
     return this.#local.finalizedNumber();
   }
 
-  block(blockNumber: number): MaybePromise<StoredBlock | undefined> {
+  block(blockNumber: number) {
     return this.#storeOf(blockNumber)?.block(blockNumber);
   }
 
-  lastBlock(upTo: number): MaybePromise<StoredBlock | undefined> {
+  lastBlock(upTo: number) {
     return this.#storeOf(upTo)?.lastBlock(upTo);
   }
 
   firstMissing(fromBlock: number, toBlock: number): MaybePromise<number | undefined> {
     if (fromBlock > toBlock) return undefined;
-    if (this.#isLocal(fromBlock)) return this.#local.firstMissing(fromBlock, toBlock);
-    const { shared } = this;
-    if (shared === undefined) return fromBlock;
-    return this.#steady(async (start) => {
-      const end = Math.min(toBlock, (start?.number ?? toBlock + 1) - 1);
+    const local = (from = fromBlock) => this.#local.firstMissing(from, toBlock);
+    return this.#either(fromBlock, local, async (shared, start) => {
+      const end = lastShared(toBlock, start);
       const missing = await shared.firstMissing(fromBlock, end);
-      return missing ?? (end < toBlock ? this.#local.firstMissing(end + 1, toBlock) : undefined);
+      return missing ?? (end < toBlock ? local(end + 1) : undefined);
     });
   }
 
-  unavailable(fromBlock: number, toBlock: number, max: number): MaybePromise<readonly UnavailableBlock[]> {
-    const { shared } = this;
-    if (shared === undefined || fromBlock > toBlock || this.#isLocal(fromBlock))
-      return this.#local.unavailable(fromBlock, toBlock, max);
-    return this.#steady(async (start) => {
-      const end = Math.min(toBlock, (start?.number ?? toBlock + 1) - 1);
+  unavailable(fromBlock: number, toBlock: number, max: number) {
+    const local = (from = fromBlock, most = max) => this.#local.unavailable(from, toBlock, most);
+    if (fromBlock > toBlock) return local();
+    return this.#either(fromBlock, local, async (shared, start) => {
+      const end = lastShared(toBlock, start);
       const older = await shared.unavailable(fromBlock, end, max);
       if (end === toBlock || older.length >= max) return older;
-      return [...older, ...(await this.#local.unavailable(end + 1, toBlock, max - older.length))];
+      return [...older, ...(await local(end + 1, max - older.length))];
     });
   }
 
-  filter(
-    filter: TraceFilter,
-    maxBytes: number,
-    options?: FilterOptions,
-  ): MaybePromise<Uint8Array | undefined> {
-    const { shared } = this;
-    if (shared === undefined || this.#isLocal(filter.fromBlock))
-      return this.#local.filter(filter, maxBytes, options);
-    return this.#steady((start) => this.#filterBoth(filter, { start, shared, maxBytes, ...options }));
-  }
-
-  blockTraces(blockNumber: number, maxBytes: number, nextTurn?: NextTurn): MaybePromise<Buffer | undefined> {
-    return this.#storeOf(blockNumber)?.blockTraces(blockNumber, maxBytes, nextTurn);
-  }
-
-  transactionTraces(hash: Hash, limits: TransactionLimits): MaybePromise<Buffer | undefined> {
-    return this.#find(limits, (store, within) => store.transactionTraces(hash, within));
-  }
-
-  transactionTrace(
-    hash: Hash,
-    traceAddress: readonly number[],
-    limits: TransactionLimits,
-  ): MaybePromise<Buffer | null | undefined> {
-    return this.#find(limits, (store, within) => store.transactionTrace(hash, traceAddress, within));
-  }
-
-  transactionPosition(
-    hash: Hash,
-    limits: Pick<TransactionLimits, 'upTo'>,
-  ): MaybePromise<HistoryPosition | undefined> {
-    return this.#find(limits, (store, within) => store.transactionPosition(hash, within));
-  }
-
-  addressTraces(query: HistoryQuery, maxBytes: number, json: JsonWriter): MaybePromise<HistoryPage> {
-    const { shared } = this;
-    if (shared === undefined || this.#isLocal(query.fromBlock ?? 0))
-      return this.#local.addressTraces(query, maxBytes, json);
-    const { length } = json;
-    return this.#steady(async (start) => {
-      json.length = length;
-      const ranged = { ...query, ...(await this.#range(shared, query, start)) };
-      const page = await pageOf(ranged, start, {
-        local: (asked) => this.#local.addressTraces(asked, maxBytes, json),
-        shared: (asked) => shared.addressTraces(asked, { maxBytes, json }),
-      });
-      return { ...page, range: { fromBlock: ranged.fromBlock, toBlock: ranged.toBlock } };
-    });
-  }
-
-  frames<T>(query: FramesQuery, decode: DecodeFrame<T>): MaybePromise<FramesPage<T>> {
-    const { shared } = this;
-    if (shared === undefined || this.#isLocal(query.fromBlock)) return this.#local.frames(query, decode);
-    return this.#steady((start) =>
-      pageOf(query, start, {
-        local: (asked) => this.#local.frames(asked, decode),
-        shared: (asked) => shared.frames({ ...asked, decode }),
-      }),
+  filter(filter: TraceFilter, maxBytes: number, options?: FilterOptions) {
+    const local = () => this.#local.filter(filter, maxBytes, options);
+    return this.#either(filter.fromBlock, local, (shared, start) =>
+      this.#filterBoth(filter, { start, shared, maxBytes, ...options }),
     );
   }
 
-  addressSummary(query: SummaryQuery): MaybePromise<HistorySummary> {
-    const { shared } = this;
-    if (shared === undefined || this.#isLocal(query.fromBlock ?? 0)) return this.#local.addressSummary(query);
-    return this.#steady(async (start) => {
-      const ranged = { ...query, ...(await this.#range(shared, query, start)) };
+  blockTraces(blockNumber: number, maxBytes: number, nextTurn?: NextTurn) {
+    return this.#storeOf(blockNumber)?.blockTraces(blockNumber, maxBytes, nextTurn);
+  }
+
+  transactionTraces(hash: Hash, limits: TransactionLimits) {
+    return this.#find(limits, (store, within) => store.transactionTraces(hash, within));
+  }
+
+  transactionTrace(hash: Hash, traceAddress: readonly number[], limits: TransactionLimits) {
+    return this.#find(limits, (store, within) => store.transactionTrace(hash, traceAddress, within));
+  }
+
+  transactionPosition(hash: Hash, limits: Pick<TransactionLimits, 'upTo'>) {
+    return this.#find(limits, (store, within) => store.transactionPosition(hash, within));
+  }
+
+  addressTraces(query: HistoryQuery, maxBytes: number, json: JsonWriter) {
+    const { length } = json;
+    const local = (asked = query) => this.#local.addressTraces(asked, maxBytes, json);
+    return this.#either(query.fromBlock ?? 0, local, async (shared, start) => {
+      json.length = length;
+      const range = await rangeOf(query, shared, start);
+      const page = await pageOf({ ...query, ...range }, start, {
+        local,
+        shared: (asked) => shared.addressTraces(asked, { maxBytes, json }),
+      });
+      return { ...page, range };
+    });
+  }
+
+  frames<T>(query: FramesQuery, decode: DecodeFrame<T>) {
+    const local = (asked = query) => this.#local.frames(asked, decode);
+    return this.#either(query.fromBlock, local, (shared, start) =>
+      pageOf(query, start, { local, shared: (asked) => shared.frames({ ...asked, decode }) }),
+    );
+  }
+
+  addressSummary(query: SummaryQuery) {
+    const local = () => this.#local.addressSummary(query);
+    return this.#either(query.fromBlock ?? 0, local, async (shared, start) => {
+      const ranged = { ...query, ...(await rangeOf(query, shared, start)) };
       if (start === undefined || ranged.toBlock < start.number)
         return shared.addressSummary({ query: ranged });
       if (ranged.fromBlock >= start.number) return this.#local.addressSummary(ranged);
@@ -203,7 +176,20 @@ export class CombinedTraceReader implements TraceReader {
     return this.#isLocal(blockNumber) ? this.#local : this.shared;
   }
 
-  /** Runs a read of both stores. Repeats it if the first block of the local index has changed meanwhile. */
+  /**
+   * Runs `local` if the local index has all blocks from `fromBlock` on, or if the chain is not known; otherwise `both`.
+   * Repeats `both` if the first block of the local index has changed meanwhile.
+   */
+  #either<T>(
+    fromBlock: number,
+    local: () => MaybePromise<T>,
+    both: (shared: SharedReader, start: RunStart | undefined) => Promise<T>,
+  ): MaybePromise<T> {
+    const { shared } = this;
+    if (shared === undefined || this.#isLocal(fromBlock)) return local();
+    return this.#steady((start) => both(shared, start));
+  }
+
   async #steady<T>(read: (start: RunStart | undefined) => Promise<T>): Promise<T> {
     for (let reads = 0; reads < MAX_READS; reads++) {
       const before = this.run.start;
@@ -212,19 +198,6 @@ export class CombinedTraceReader implements TraceReader {
       if (start?.number === before?.number && start?.hash === before?.hash) return result;
     }
     throw new TraceStoreUnavailable('the local index changed during the read');
-  }
-
-  /** Returns the range of a query. The default of `fromBlock` is the lowest block of both stores. */
-  async #range(
-    shared: SharedReader,
-    { fromBlock, toBlock }: { readonly fromBlock?: number; readonly toBlock: number },
-    start: RunStart | undefined,
-  ): Promise<BlockRange> {
-    if (fromBlock !== undefined) return { fromBlock, toBlock };
-    return {
-      fromBlock: Math.min((await shared.lowest()) ?? toBlock, start?.number ?? toBlock, toBlock),
-      toBlock,
-    };
   }
 
   /** Looks up a transaction in the local index, then in the shared index below it. */
@@ -239,8 +212,10 @@ export class CombinedTraceReader implements TraceReader {
       const { shared } = this;
       if (found !== undefined || shared === undefined) return found;
       // Blocks that were removed since the first look-up are read from the shared index.
-      const end = (this.run.start?.number ?? Number.MAX_SAFE_INTEGER) - 1;
-      return read(shared, { ...limits, upTo: Math.min(limits.upTo ?? end, end) });
+      return read(shared, {
+        ...limits,
+        upTo: lastShared(limits.upTo ?? Number.MAX_SAFE_INTEGER, this.run.start),
+      });
     });
   }
 
@@ -248,40 +223,31 @@ export class CombinedTraceReader implements TraceReader {
     const { start, shared, maxBytes, json, nextTurn } = reading;
     if (start !== undefined && filter.fromBlock >= start.number)
       return this.#local.filter(filter, maxBytes, { json, nextTurn });
-    if (start === undefined || filter.toBlock < start.number) {
-      const tip = start?.number === filter.toBlock + 1 ? tipBelow(start) : undefined;
+    const older = { ...filter, toBlock: lastShared(filter.toBlock, start) };
+    const tip = start?.number === older.toBlock + 1 ? tipBelow(start) : undefined;
+    if (start === undefined || older.toBlock === filter.toBlock)
       return (await shared.filter(filter, { maxBytes, json, tip }))?.bytes;
-    }
-    const older = { ...filter, toBlock: start.number - 1 };
-    const tip = tipBelow(start);
     const part = await shared.filter(older, { maxBytes, tip }).catch(async (error: unknown) => {
-      if (filter.wantsAll) await this.#checkCount(filter, { ...reading, start });
+      if (filter.wantsAll) {
+        // If both parts have too many matches together, that is the error, although one part is too large.
+        const none = { ...older, count: 0, wantsAll: false };
+        const counted = await shared.filter(none, { maxBytes: EMPTY_ARRAY_BYTES });
+        const found = Math.max(0, (counted?.matches ?? 0) - filter.after);
+        const all = { start, maxBytes: Number.MAX_SAFE_INTEGER, nextTurn };
+        if (counted !== undefined) await this.#rest(filter, { ...counted, found }, all);
+      }
       throw error;
     });
-    if (part === undefined) return undefined;
-    const rest = await this.#rest(filter, { start, part, maxBytes, nextTurn });
-    return rest && joined(part.bytes, rest, json ?? new JsonWriter());
-  }
-
-  /** Throws TooManyTracesError if both parts have too many matches together, although one part is too large. */
-  async #checkCount(
-    filter: TraceFilter,
-    { start, shared, nextTurn }: FilterBoth & { start: RunStart },
-  ): Promise<void> {
-    const older = { ...filter, toBlock: start.number - 1, count: 0, wantsAll: false };
-    const counted = await shared.filter(older, { maxBytes: EMPTY_ARRAY_BYTES });
-    if (counted === undefined) return;
-    const found = Math.max(0, counted.matches - filter.after);
-    const part = { ...counted, found };
-    await this.#rest(filter, { start, part, maxBytes: Number.MAX_SAFE_INTEGER, nextTurn });
+    const rest = part && (await this.#rest(filter, part, { start, maxBytes, nextTurn }));
+    return part && rest && joined(part.bytes, rest, json ?? new JsonWriter());
   }
 
   /** Returns the matches in the local part of a filter's range. */
   async #rest(
     filter: TraceFilter,
-    { start, part, maxBytes, nextTurn }: RestReading,
+    { bytes, found, matches }: FilterPart,
+    { start, maxBytes, nextTurn }: Omit<FilterBoth, 'shared'> & { readonly start: RunStart },
   ): Promise<Uint8Array | undefined> {
-    const { bytes, found, matches } = part;
     const used = bytes.length === EMPTY_ARRAY_BYTES ? 0 : bytes.length - COMMA.length;
     const left = Math.max(EMPTY_ARRAY_BYTES, maxBytes - used);
     const rest = {
@@ -303,9 +269,19 @@ interface FilterBoth extends FilterOptions {
   readonly maxBytes: number;
 }
 
-interface RestReading extends Pick<FilterBoth, 'maxBytes' | 'nextTurn'> {
-  readonly start: RunStart;
-  readonly part: FilterPart;
+/** Returns the last block of a range that ends at `toBlock` and is not in the local index. */
+const lastShared = (toBlock: number, start: RunStart | undefined): number =>
+  Math.min(toBlock, (start?.number ?? toBlock + 1) - 1);
+
+/** Returns the range of a query. The default of `fromBlock` is the lowest block of both stores. */
+async function rangeOf(
+  { fromBlock, toBlock }: { readonly fromBlock?: number; readonly toBlock: number },
+  shared: SharedReader,
+  start: RunStart | undefined,
+): Promise<BlockRange> {
+  if (fromBlock !== undefined) return { fromBlock, toBlock };
+  const lowest = (await shared.lowest()) ?? toBlock;
+  return { fromBlock: Math.min(lowest, start?.number ?? toBlock, toBlock), toBlock };
 }
 
 /** Joins two JSON arrays. */
