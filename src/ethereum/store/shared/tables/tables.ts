@@ -18,42 +18,38 @@ export const SEGMENT = 'intDiv(number, 1024)';
 const BY_SEGMENT = `PROJECTION by_segment (SELECT chain, ${SEGMENT}, count(), sum(write) GROUP BY chain, ${SEGMENT})`;
 
 interface Table {
-  readonly name: string;
-  readonly columns: readonly (readonly [name: string, type: string])[];
-  readonly projections: readonly string[];
+  /** Types by name, in the order in which rows are inserted. */
+  readonly columns: Readonly<Record<string, string>>;
+  readonly projections?: readonly string[];
   readonly order: string;
   readonly settings: string;
 }
 
-const CHAIN = ['chain', 'UInt64'] as const;
-const NUMBER = ['number', 'UInt32 CODEC(Delta, ZSTD(1))'] as const;
-const WRITE = ['write', 'UInt64 CODEC(ZSTD(1))'] as const;
+const CHAIN = 'UInt64';
+const NUMBER = 'UInt32 CODEC(Delta, ZSTD(1))';
+const WRITE = 'UInt64 CODEC(ZSTD(1))';
 
-/** Columns are in the order in which rows are inserted. */
-const TABLES: readonly Table[] = [
-  {
-    name: 'trace_chunks',
+const TABLES = {
+  trace_chunks: {
     // The chunks use LZ4, because ZSTD would save a tenth of the space but need twice the CPU time in each merge.
-    columns: [
-      ...[CHAIN, NUMBER, WRITE],
-      ['chunk', 'UInt32 CODEC(Delta, ZSTD(1))'],
-      ['checksum', 'UInt64 CODEC(NONE)'],
-      ['bytes', 'String CODEC(LZ4)'],
-    ],
-    projections: [],
+    columns: {
+      ...{ chain: CHAIN, number: NUMBER, write: WRITE },
+      chunk: 'UInt32 CODEC(Delta, ZSTD(1))',
+      checksum: 'UInt64 CODEC(NONE)',
+      bytes: 'String CODEC(LZ4)',
+    },
     order: 'chain, number, write, chunk',
     settings: 'index_granularity = 16, min_compress_block_size = 16384, max_compress_block_size = 262144',
   },
-  {
-    name: 'trace_parties',
-    columns: [
-      ...[CHAIN, NUMBER, WRITE],
-      ['address', 'FixedString(20) CODEC(ZSTD(1))'],
-      ['trace_index', 'UInt32 CODEC(ZSTD(1))'],
-      ['sides', 'UInt8 CODEC(ZSTD(1))'],
-      ['attributes', 'UInt16 CODEC(ZSTD(1))'],
-      ['value', 'UInt256 CODEC(ZSTD(1))'],
-    ],
+  trace_parties: {
+    columns: {
+      ...{ chain: CHAIN, number: NUMBER, write: WRITE },
+      address: 'FixedString(20) CODEC(ZSTD(1))',
+      trace_index: 'UInt32 CODEC(ZSTD(1))',
+      sides: 'UInt8 CODEC(ZSTD(1))',
+      attributes: 'UInt16 CODEC(ZSTD(1))',
+      value: 'UInt256 CODEC(ZSTD(1))',
+    },
     projections: [
       'PROJECTION by_block (SELECT chain, number, write, count() GROUP BY chain, number, write)',
       BY_SEGMENT,
@@ -61,52 +57,45 @@ const TABLES: readonly Table[] = [
     order: 'chain, address, number, trace_index',
     settings: 'index_granularity = 1024',
   },
-  {
-    name: 'trace_blocks',
-    columns: [
-      ...[CHAIN, NUMBER],
-      ['version', 'UInt32 CODEC(ZSTD(1))'],
-      ['exactness', 'UInt8 CODEC(ZSTD(1))'],
-      ['failure', 'UInt8 CODEC(ZSTD(1))'],
-      WRITE,
-      ['hash', 'FixedString(32)'],
-      ['parent', 'FixedString(32)'],
-      ['timestamp', 'UInt64 CODEC(Delta, ZSTD(1))'],
-      ['traces', 'UInt32 CODEC(ZSTD(1))'],
-      ['chunks', 'UInt32 CODEC(ZSTD(1))'],
-      ['parties', 'UInt32 CODEC(ZSTD(1))'],
-      ['digest', 'FixedString(32)'],
-    ],
+  trace_blocks: {
+    columns: {
+      ...{ chain: CHAIN, number: NUMBER },
+      version: 'UInt32 CODEC(ZSTD(1))',
+      exactness: 'UInt8 CODEC(ZSTD(1))',
+      failure: 'UInt8 CODEC(ZSTD(1))',
+      write: WRITE,
+      hash: 'FixedString(32)',
+      parent: 'FixedString(32)',
+      timestamp: 'UInt64 CODEC(Delta, ZSTD(1))',
+      traces: 'UInt32 CODEC(ZSTD(1))',
+      chunks: 'UInt32 CODEC(ZSTD(1))',
+      parties: 'UInt32 CODEC(ZSTD(1))',
+      digest: 'FixedString(32)',
+    },
     projections: [BY_SEGMENT],
     order: 'chain, number',
     settings: 'index_granularity = 256',
   },
-  {
-    name: 'trace_segments',
-    columns: [
-      ...[CHAIN, NUMBER],
-      ['blocks', 'UInt64'],
-      ['block_sum', 'UInt64'],
-      ['parties', 'UInt64'],
-      ['party_sum', 'UInt64'],
-      ['parent', 'FixedString(32)'],
-      ['last', 'FixedString(32)'],
-      ['ignored', 'Array(UInt64)'],
-    ],
-    projections: [],
+  trace_segments: {
+    columns: {
+      ...{ chain: CHAIN, number: NUMBER },
+      ...{ blocks: 'UInt64', block_sum: 'UInt64', parties: 'UInt64', party_sum: 'UInt64' },
+      ...{ parent: 'FixedString(32)', last: 'FixedString(32)', ignored: 'Array(UInt64)' },
+    },
     order: 'chain, number',
     settings: 'index_granularity = 256',
   },
-];
+} satisfies Readonly<Record<string, Table>>;
 
-export const columnsOf = (table: string): string =>
-  (TABLES.find(({ name }) => name === table)?.columns ?? []).map(([name]) => name).join(', ');
+export type TableName = keyof typeof TABLES;
+
+export const columnsOf = (table: TableName): string => Object.keys(TABLES[table].columns).join(', ');
 
 /** Creates the missing tables; on a cluster, as replicated tables on all of its servers. */
 export async function makeTables(clickHouse: ClickHouse, cluster: string | undefined): Promise<void> {
-  for (const table of TABLES) {
+  for (const [name, table] of Object.entries(TABLES)) {
     const create = (setting: string): Promise<void> =>
-      clickHouse.command(createStatement(table, cluster, setting));
+      clickHouse.command(createStatement(name, table, { cluster, setting }));
     await create(WITHOUT_STATISTICS).catch((error: unknown) => {
       if (error instanceof TraceStoreUnavailable && isUnknownSetting(error)) return create('');
       throw error;
@@ -116,8 +105,8 @@ export async function makeTables(clickHouse: ClickHouse, cluster: string | undef
 
 /** Throws WrongTables if a table or a column is missing. */
 export async function checkTables(clickHouse: ClickHouse): Promise<void> {
-  for (const { name } of TABLES) {
-    const from = `FROM (SELECT ${columnsOf(name)} FROM ${name} WHERE chain = 0 LIMIT 1)`;
+  for (const [name, { columns }] of Object.entries(TABLES)) {
+    const from = `FROM (SELECT ${Object.keys(columns).join(', ')} FROM ${name} WHERE chain = 0 LIMIT 1)`;
     await clickHouse
       .row({ columns: 'count()', from, parameters: {} }, 0, (row) => row.uint64())
       .catch((error: unknown) => {
@@ -131,18 +120,19 @@ export async function checkTables(clickHouse: ClickHouse): Promise<void> {
 }
 
 function createStatement(
-  { name, columns, projections, order, settings }: Table,
-  cluster: string | undefined,
-  setting: string,
+  name: string,
+  { columns, projections = [], order, settings }: Table,
+  { cluster, setting }: { readonly cluster: string | undefined; readonly setting: string },
 ): string {
-  const onCluster = cluster === undefined ? '' : ` ON CLUSTER ${cluster}`;
-  const engine =
+  const [onCluster, engine, remembered] =
     cluster === undefined
-      ? 'MergeTree'
-      : `ReplicatedMergeTree('/clickhouse/tables/{database}/${name}', '{replica}')`;
-  const remembered =
-    cluster === undefined ? `, non_replicated_deduplication_window = ${REMEMBERED_INSERTS}` : '';
-  const members = [...columns.map(([column, type]) => `${column} ${type}`), ...projections].join(', ');
+      ? ['', 'MergeTree', `, non_replicated_deduplication_window = ${REMEMBERED_INSERTS}`]
+      : [
+          ` ON CLUSTER ${cluster}`,
+          `ReplicatedMergeTree('/clickhouse/tables/{database}/${name}', '{replica}')`,
+          '',
+        ];
+  const members = [...Object.entries(columns).map((column) => column.join(' ')), ...projections].join(', ');
   return `CREATE TABLE IF NOT EXISTS ${name}${onCluster} (${members}) ENGINE = ${engine}
     PARTITION BY (chain, intDiv(number, ${BLOCKS_PER_PARTITION})) ORDER BY (${order})
     SETTINGS ${settings}, merge_selector_base = ${MERGE_BASE}${setting}${remembered}`;

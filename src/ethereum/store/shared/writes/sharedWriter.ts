@@ -7,7 +7,7 @@ import { type BlockRows, readHeights } from '../reads/blocks.ts';
 import { completeState, segmentRow } from '../reads/segments.ts';
 import { type BlockRow, blockRows, EXACTNESS } from '../tables/blockRow.ts';
 import { type BlockWrite, chunkRows, exactnessOf, newWrite, partyRows, writeOf } from '../tables/rows.ts';
-import { columnsOf } from '../tables/tables.ts';
+import { columnsOf, type TableName } from '../tables/tables.ts';
 
 /** Number of attempts to write blocks, each with new random numbers, and on another host if there is one. */
 const MAX_WRITES = 3;
@@ -86,7 +86,7 @@ export class SharedWriter {
   }
 
   /** Inserts rows. After a failure, sends the same rows once more: the table ignores a token that it knows. */
-  async #insert(host: ClickHouse, table: string, rows: Buffer): Promise<void> {
+  async #insert(host: ClickHouse, table: TableName, rows: Buffer): Promise<void> {
     if (rows.length === 0) return;
     const insert = { rows, token: randomBytes(16).toString('hex') };
     await host.insert(table, columnsOf(table), insert).catch((error: unknown) => {
@@ -97,7 +97,7 @@ export class SharedWriter {
 
   /** Counts the inserted rows. Throws UnprovenRead if there are too few or too many. */
   async #count(host: ClickHouse, writes: readonly BlockWrite[]): Promise<void> {
-    const count = (table: string): string =>
+    const count = (table: TableName): string =>
       `SELECT groupArray((write, n)) AS counts FROM (SELECT number, write, count() AS n FROM ${table}
         WHERE chain = {chain:UInt64} AND number IN {numbers:Array(UInt32)} GROUP BY number, write)`;
     const parameters = { chain: String(this.#chain), numbers: writes.map(({ row }) => row.number) };
