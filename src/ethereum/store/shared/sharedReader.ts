@@ -1,7 +1,9 @@
 import {
   type BlockRange,
+  chunkOf,
   type FetchBlocks,
   type FramesPage,
+  findFrame,
   firstTraceFrom,
   type Hash,
   type HistoryPage,
@@ -12,7 +14,6 @@ import {
   type StoredBlock,
   type SummaryQuery,
   segmentOf,
-  TRACES_PER_CHUNK,
   type TraceFilter,
   type TransactionLimits,
   type UnavailableBlock,
@@ -20,15 +21,9 @@ import {
 import type { ClickHouse } from './connection/clickHouse.ts';
 import { UnprovenRead } from './connection/failures.ts';
 import type { Hosts } from './connection/hosts.ts';
+import { type Asked, type FramesAsked, readFramesPage, readPage, readSummary } from './history/history.ts';
 import {
-  type Asked,
-  type FramesAsked,
-  type HistoryParts,
-  readFramesPage,
-  readPage,
-  readSummary,
-} from './history/history.ts';
-import {
+  byNumber,
   checkFetched,
   isWhole,
   type Reading,
@@ -37,13 +32,12 @@ import {
   readRows,
   VALID_IN_RANGE,
 } from './reads/blocks.ts';
-import type { Chunks } from './reads/chunks.ts';
 import { FetchedBlocks } from './reads/fetchedBlocks.ts';
 import { type FilterPart, type FilterReading, filterPart } from './reads/filterPart.ts';
 import { readBlockChunks } from './reads/readChunks.ts';
-import { blocksOf, readCounted, Segments } from './reads/segments.ts';
+import { blocksOf, type ProvenReading, readCounted, Segments } from './reads/segments.ts';
 import { findTransaction, type RootFrame } from './reads/transactions.ts';
-import { frameAsJson, tracesAsJson } from './reads/writeTraces.ts';
+import { traceAsJson, tracesAsJson } from './reads/writeTraces.ts';
 import { type BlockRow, EXACTNESS, storedBlockOf, validRows } from './tables/blockRow.ts';
 import type { TracePosition } from './tables/position.ts';
 import { SEGMENT } from './tables/tables.ts';
@@ -132,37 +126,36 @@ export class SharedReader {
       max: Math.min(max, 2 ** 32 - 1),
     };
     const rows = await this.#hosts.read((host) => readRows(host, statement, parameters));
-    return rows
-      .sort((a, b) => a.number - b.number)
-      .map(storedBlockOf)
-      .filter((block): block is UnavailableBlock => block.unavailable !== undefined);
+    return [...byNumber(rows).values()].flatMap(({ unavailable, ...block }) =>
+      unavailable === undefined ? [] : { ...storedBlockOf(block), unavailable },
+    );
   }
 
   /** Returns the matches of a filter; undefined if a block of its range is missing or unavailable. */
   filter(filter: TraceFilter, options: FilterReading): Promise<FilterPart | undefined> {
-    return this.#find((reading) => filterPart(reading, filter, options), filter);
+    return this.#read((reading) => filterPart(reading, filter, options), filter);
   }
 
   blockTraces(blockNumber: number, maxBytes: number): Promise<Buffer | undefined> {
     const range = { fromBlock: blockNumber, toBlock: blockNumber };
-    return this.#find(async (reading) => {
+    return this.#read(async (reading) => {
       const blocks = await readRange(reading, range);
       const block = blocks.get(blockNumber);
       if (block === undefined || !isWhole(blocks, range)) return undefined;
       const chunks = await readBlockChunks(reading, block, { maxBytes });
-      return tracesAsJson({ places: placesFrom(block, 0, block.traceCount), chunks, maxBytes });
+      return tracesAsJson({ places: placesIn(block, 0, block.traceCount), chunks, maxBytes });
     }, range);
   }
 
   transactionTraces(hash: Hash, limits: TransactionLimits): Promise<Buffer | undefined> {
-    const { maxBytes } = limits;
     return this.#findTransaction(hash, limits, async (reading, root) => {
-      const found = await withChunks(reading, root, maxBytes);
-      const { block, traceIndex, transactionPosition, chunks } = found;
-      const chunkAt = (index: number) => chunks.containing({ number: block.number, traceIndex: index });
+      const { block, traceIndex, transactionPosition } = root;
+      const { maxBytes } = limits;
+      const chunks = await readBlockChunks(reading, block, { maxBytes, firstChunk: chunkOf(traceIndex) });
       const next = { transactionPosition: transactionPosition + 1, traceAddress: [] };
-      const end = firstTraceFrom(chunkAt, { first: traceIndex + 1, end: block.traceCount }, next);
-      return tracesAsJson({ places: placesFrom(block, traceIndex, end), chunks, maxBytes });
+      const others = { first: traceIndex + 1, end: block.traceCount };
+      const end = firstTraceFrom(chunks.reader(block.number), others, next);
+      return tracesAsJson({ places: placesIn(block, traceIndex, end), chunks, maxBytes });
     });
   }
 
@@ -171,13 +164,14 @@ export class SharedReader {
     traceAddress: readonly number[],
     limits: TransactionLimits,
   ): Promise<Buffer | null | undefined> {
-    const { maxBytes } = limits;
     return this.#findTransaction(hash, limits, async (reading, root) => {
-      const found = await withChunks(reading, root, Number.MAX_SAFE_INTEGER);
-      const { block, traceIndex: first, transactionPosition, chunks } = found;
+      const { block, traceIndex: first, transactionPosition } = root;
+      const { number, traceCount: end } = block;
+      const asked = { maxBytes: Number.MAX_SAFE_INTEGER, firstChunk: chunkOf(first) };
+      const chunks = await readBlockChunks(reading, block, asked);
       const place = { transactionPosition, traceAddress };
-      const range = { first, end: block.traceCount };
-      return frameAsJson({ number: block.number, range, place, chunks, maxBytes });
+      const traceIndex = findFrame(chunks.reader(number), { first, end }, place);
+      return traceIndex === undefined ? null : traceAsJson({ number, traceIndex }, chunks, limits.maxBytes);
     });
   }
 
@@ -195,58 +189,43 @@ export class SharedReader {
     output: { readonly maxBytes: number; readonly json: JsonWriter },
   ): Promise<HistoryPage> {
     const { length } = output.json;
-    return this.#read((parts) => {
+    return this.#read((reading) => {
       // An earlier attempt may have written traces before it failed.
       output.json.length = length;
-      return readPage(parts, asked, output);
+      return readPage(reading, asked, output);
     });
   }
 
   frames<T>(asked: FramesAsked<T>): Promise<FramesPage<T>> {
-    return this.#read((parts) => readFramesPage(parts, asked));
+    return this.#read((reading) => readFramesPage(reading, asked));
   }
 
   addressSummary(asked: Asked<SummaryQuery>): Promise<HistorySummary> {
-    return this.#read((parts) => readSummary(parts, asked));
+    return this.#read((reading) => readSummary(reading, asked));
   }
 
-  /** Runs a read on the hosts. While no host proves a few blocks, fetches these blocks and runs the read again. */
-  async #read<T>(
-    read: (parts: HistoryParts) => Promise<T>,
-    fetched = new FetchedBlocks(this.#chain, this.#fetch),
-  ): Promise<T> {
+  /**
+   * Runs a read on the hosts. While no host proves a few blocks, fetches these blocks and runs the read again. If the
+   * result is undefined, because a block of `range` is missing, fetches the missing blocks.
+   */
+  async #read<T>(read: (reading: ProvenReading) => Promise<T>, range?: BlockRange): Promise<T> {
+    const fetched = new FetchedBlocks(this.#chain, this.#fetch);
+    const reading = { chain: this.#chain, segments: this.#segments, fetched };
+    const onHost = async (host: ClickHouse): Promise<T> => {
+      await checkFetched({ ...reading, host });
+      return read({ ...reading, host });
+    };
     for (;;)
       try {
-        return await this.#hosts.find(
-          async (host) => {
-            const parts = { host, chain: this.#chain, segments: this.#segments, fetched };
-            await checkFetched(parts);
-            return read(parts);
-          },
-          ({ blocks }) => fetched.mayAdd(blocks),
-        );
+        const found = await this.#hosts.find(onHost, ({ blocks }) => fetched.mayAdd(blocks));
+        if (found !== undefined || range === undefined || this.#fetch === undefined) return found;
+        const missing = await this.missingIn(range.fromBlock, range.toBlock);
+        if (!fetched.mayAdd(missing)) return found;
+        await fetched.add(missing);
       } catch (error) {
         if (!(error instanceof UnprovenRead && fetched.mayAdd(error.blocks))) throw error;
         await fetched.add(error.blocks);
       }
-  }
-
-  /**
-   * Runs a read whose result is undefined if a block of `range` is missing. Fetches the missing blocks if no host has
-   * them.
-   */
-  async #find<T>(
-    read: (parts: HistoryParts) => Promise<T | undefined>,
-    range: BlockRange | undefined,
-  ): Promise<T | undefined> {
-    const fetched = new FetchedBlocks(this.#chain, this.#fetch);
-    for (;;) {
-      const found = await this.#read(read, fetched);
-      if (found !== undefined || range === undefined || this.#fetch === undefined) return found;
-      const missing = await this.missingIn(range.fromBlock, range.toBlock);
-      if (!fetched.mayAdd(missing)) return undefined;
-      await fetched.add(missing);
-    }
   }
 
   /** Finds the root frame of a transaction, and runs a read with it. */
@@ -256,10 +235,10 @@ export class SharedReader {
     read: (reading: Reading, root: RootFrame) => Promise<T>,
   ): Promise<T | undefined> {
     const isOne = upTo !== undefined && fromBlock === upTo;
-    return this.#find(
-      async (parts) => {
-        const root = await findTransaction(parts, hash, { fromBlock, upTo });
-        return root && read(parts, root);
+    return this.#read(
+      async (reading) => {
+        const root = await findTransaction(reading, hash, { fromBlock, upTo });
+        return root && read(reading, root);
       },
       isOne ? { fromBlock, toBlock: upTo } : undefined,
     );
@@ -284,15 +263,5 @@ export class SharedReader {
   }
 }
 
-/** Reads all chunks of a transaction's block from the chunk of its root frame on. */
-async function withChunks(
-  reading: Reading,
-  root: RootFrame,
-  maxBytes: number,
-): Promise<RootFrame & { readonly chunks: Chunks }> {
-  const firstChunk = Math.floor(root.traceIndex / TRACES_PER_CHUNK);
-  return { ...root, chunks: await readBlockChunks(reading, root.block, { maxBytes, firstChunk }) };
-}
-
-const placesFrom = ({ number, write }: BlockRow, first: number, end: number): TracePosition[] =>
+const placesIn = ({ number, write }: BlockRow, first: number, end: number): TracePosition[] =>
   Array.from({ length: end - first }, (_, i) => ({ number, traceIndex: first + i, write }));

@@ -32,19 +32,18 @@ export function searchRows(
   window: Window,
 ): Promise<SearchResult> {
   const { addresses, order, filter, limit, cursor } = query;
-  const by = order === 'asc' ? 'ASC' : 'DESC';
   const digits = digitsOf(addresses);
   // Each address has its own subquery, which reads the rows of the address in key order and stops at the limit.
   const rows = digits.map((address, i) => {
     const condition = `${inWindow(window)} AND address = toFixedString(unhex({address${i}:String}), 20)
       AND bitAnd(sides, ${sidesOf(query.direction)}) != 0 ${cursorCondition(cursor, order)}`;
     return `SELECT number, trace_index, write, attributes, value FROM ${partiesWhere(condition, reading.fetched, [address])}
-      ORDER BY number ${by}, trace_index ${by} LIMIT ${MAX_LOOKS}`;
+      ORDER BY number ${order}, trace_index ${order} LIMIT ${MAX_LOOKS}`;
   });
   const looked = `SELECT DISTINCT number, trace_index, write, attributes, value FROM (${rows.map((one) => `(${one})`).join(' UNION ALL ')})
-    ORDER BY number ${by}, trace_index ${by} LIMIT ${MAX_LOOKS}`;
+    ORDER BY number ${order}, trace_index ${order} LIMIT ${MAX_LOOKS}`;
   const passing = `SELECT number, trace_index, write, attributes FROM (${looked}) WHERE ${filterCondition(filter)}
-    ORDER BY number ${by}, trace_index ${by} LIMIT {limit:UInt32}`;
+    ORDER BY number ${order}, trace_index ${order} LIMIT {limit:UInt32}`;
   const from = `FROM (SELECT groupArray((number, trace_index, write, attributes)) AS found FROM (${passing})) AS f
     CROSS JOIN (SELECT count() AS looks, toUInt64(${order === 'asc' ? 'max' : 'min'}(number * 4294967296 + trace_index)) AS last
       FROM (${looked})) AS l

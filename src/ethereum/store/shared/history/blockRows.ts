@@ -3,7 +3,6 @@ import {
   attributesOf,
   FilterMatcher,
   type HistoryQuery,
-  type Order,
   TRACES_PER_CHUNK,
 } from '../../../traces/index.ts';
 import {
@@ -37,7 +36,7 @@ export async function searchBlocks(
   const found: FoundTrace[] = [];
   const matcher = new FilterMatcher(filter);
   const step = order === 'asc' ? 1 : -1;
-  const { blocks, prints } = await tracedBlocks(reading, order, window);
+  const { blocks, prints } = await tracedBlocks(reading, window);
   const looked = blocks.slice(0, MAX_BLOCKS);
   for (const block of looked) {
     if (found.length >= limit) break;
@@ -47,27 +46,19 @@ export async function searchBlocks(
     );
     found.push(...(order === 'asc' ? ahead : ahead.reverse()));
   }
-  const last = looked.at(-1);
-  const isFinished = blocks.length <= MAX_BLOCKS || last === undefined;
-  return {
-    found: found.slice(0, limit),
-    last: isFinished
-      ? undefined
-      : { number: last.number, traceIndex: order === 'asc' ? last.traceCount - 1 : 0 },
-    prints,
-  };
+  const end = blocks.length > MAX_BLOCKS ? looked.at(-1) : undefined;
+  const last = end && { number: end.number, traceIndex: order === 'asc' ? end.traceCount - 1 : 0 };
+  return { found: found.slice(0, limit), last, prints };
 }
 
 /** Returns the first blocks of a window that have traces, in query order, one more than are searched. */
 async function tracedBlocks(
   { host, chain, fetched }: Reading,
-  order: Order,
   window: Window,
 ): Promise<{ blocks: BlockRow[]; prints: Fingerprints }> {
-  const by = order === 'asc' ? 'ASC' : 'DESC';
-  const traced = `SELECT * FROM (${VALID_IN_RANGE}) WHERE traces > 0 ORDER BY number ${by} LIMIT ${MAX_BLOCKS + 1}`;
+  const { order, searchRange } = window;
+  const traced = `SELECT * FROM (${VALID_IN_RANGE}) WHERE traces > 0 ORDER BY number ${order} LIMIT ${MAX_BLOCKS + 1}`;
   const from = `FROM (${grouped(traced)}) AS b ${FINGERPRINTS.from}`;
-  const { searchRange } = window;
   const parameters = windowParameters(chain, { ...window, ignored: [] });
   return host.row({ columns: `blocks, ${FINGERPRINTS.columns}`, from, parameters }, 0, (row) => {
     const stored = row.array(() => readBlockRow(row));
@@ -85,15 +76,12 @@ function passingIn(
   { number, write, traceCount }: BlockRow,
   matcher: FilterMatcher,
 ): FoundTrace[] {
-  const all = Array.from({ length: Math.ceil(traceCount / TRACES_PER_CHUNK) }, (_, chunk) =>
-    chunks.get(number, chunk),
-  );
-  const places: FoundTrace[] = [];
-  attributesOf(all, traceCount).forEach((attributes, traceIndex) => {
-    const verdict = matcher.byAttributes(attributes);
-    const valueHere = (): bigint =>
-      actionValue(chunks.containing({ number, traceIndex }), traceIndex % TRACES_PER_CHUNK);
-    if (verdict ?? matcher.byValue(valueHere())) places.push({ number, traceIndex, write, attributes });
-  });
-  return places;
+  const count = Math.ceil(traceCount / TRACES_PER_CHUNK);
+  const all = Array.from({ length: count }, (_, chunk) => chunks.get(number, chunk));
+  const passes = ({ attributes, traceIndex }: FoundTrace): boolean =>
+    matcher.byAttributes(attributes) ??
+    matcher.byValue(actionValue(chunks.containing({ number, traceIndex }), traceIndex % TRACES_PER_CHUNK));
+  return Array.from(attributesOf(all, traceCount), (attributes, traceIndex) => ({
+    ...{ number, traceIndex, write, attributes },
+  })).filter(passes);
 }

@@ -1,4 +1,4 @@
-import { type Address, type BlockRange, type HistorySummary, TRACE_TYPES } from '../../../traces/index.ts';
+import { type Address, type HistorySummary, TRACE_TYPES } from '../../../traces/index.ts';
 import type { RowReader } from '../connection/rowReader.ts';
 import type { Reading } from '../reads/blocks.ts';
 import { partiesWhere } from '../reads/fetchedBlocks.ts';
@@ -23,71 +23,49 @@ const readNumber = (row: RowReader): bigint => BigInt(row.bytes().toString());
 const readSum = (row: RowReader): bigint => (readNumber(row) << HALF_BITS) + readNumber(row);
 
 /** Returns the summary of an address. `window` must cover the whole range, in descending order. */
-export async function summarize(
-  reading: Reading,
+export function summarize(
+  { host, chain, fetched }: Reading,
   address: Address,
   window: Window,
 ): Promise<{ summary: HistorySummary; prints: Fingerprints }> {
-  const { range, missing, missingUpTo: reported = range.fromBlock } = window;
-  const { ends, cut, types, prints } = await readSums(reading, address, window);
-  const lowest = Math.max(reported, cut + 1);
-  const summed: BlockRange | undefined =
-    lowest > range.toBlock ? undefined : { fromBlock: lowest, toBlock: range.toBlock };
-  const countsOf = (side: 'from' | 'to'): number[] =>
-    TRACE_TYPES.map((_, index) => types.find(({ type }) => type === index)?.counts[side] ?? 0);
-  const transferred = (side: 'from' | 'to'): bigint =>
-    types.reduce((sum, { values }) => sum + values[side], 0n);
-  const summary: HistorySummary = {
-    range,
-    firstBlock: ends.rows > 0 ? ends.first : undefined,
-    lastBlock: ends.rows > 0 ? ends.last : undefined,
-    counts: { by: { from: countsOf('from'), to: countsOf('to') }, range: summed },
-    value: { by: { from: transferred('from'), to: transferred('to') }, range: summed },
-    missing,
-  };
-  return { summary, prints };
-}
-
-/** Reads the first and the last block with rows of an address, and the sums of its rows by type. */
-function readSums(reading: Reading, address: Address, window: Window) {
+  const { range, missing, missingUpTo = range.fromBlock } = window;
   const digits = address.slice(2);
-  const rowsIf = (condition: string): string =>
-    partiesWhere(
-      `${inWindow(window)} AND address = toFixedString(unhex({address:String}), 20)
-        AND bitAnd(sides, ${SIDE_BITS.from | SIDE_BITS.to}) != 0 AND ${condition}`,
-      reading.fetched,
-      [digits],
-    );
   const isFrom = `bitAnd(sides, ${SIDE_BITS.from}) != 0`;
   const isTo = `bitAnd(sides, ${SIDE_BITS.to}) != 0`;
-  const cut = `SELECT max(number) AS cut, count() AS cuts FROM (
-    SELECT number FROM ${rowsIf('1')} ORDER BY number DESC LIMIT 1 OFFSET ${MAX_SUMMED})`;
-  const from = `FROM (SELECT min(number) AS lowest, max(number) AS highest, count() AS n FROM ${rowsIf('1')}) AS ends
-    CROSS JOIN (${cut}) AS c
+  const isOwn = `${inWindow(window)} AND address = toFixedString(unhex({address:String}), 20)
+    AND bitAnd(sides, ${SIDE_BITS.from | SIDE_BITS.to}) != 0`;
+  const rowsIf = (condition: string): string => partiesWhere(condition, fetched, [digits]);
+  const lowest = `SELECT greatest({reported:UInt64}, if(count() = 0, 0, toUInt64(max(number)) + 1)) AS summed FROM (
+    SELECT number FROM ${rowsIf(isOwn)} ORDER BY number DESC LIMIT 1 OFFSET ${MAX_SUMMED})`;
+  const from = `FROM (SELECT min(number) AS lowest, max(number) AS highest, count() AS n FROM ${rowsIf(isOwn)}) AS ends
+    CROSS JOIN (${lowest}) AS l
     CROSS JOIN (SELECT groupArray((type, froms, tos, paidHigh, paidLow, receivedHigh, receivedLow)) AS types FROM (
       SELECT toUInt8(${TYPE}) AS type, countIf(${isFrom}) AS froms, countIf(${isTo}) AS tos,
         ${sumOf(isFrom, 'paid')}, ${sumOf(isTo, 'received')}
-      FROM ${rowsIf(`number >= {reported:UInt32}
-        AND toInt64(number) > (SELECT if(cuts = 0, -1, toInt64(cut)) FROM (${cut}))`)} GROUP BY type)) AS t
+      FROM ${rowsIf(`${isOwn} AND number >= (${lowest})`)} GROUP BY type)) AS t
     ${FINGERPRINTS.from}`;
-  const parameters = {
-    ...windowParameters(reading.chain, window),
-    ...{ address: digits, reported: window.missingUpTo ?? window.range.fromBlock },
-  };
-  return reading.host.row(
-    { columns: `lowest, highest, n, cut, cuts, types, ${FINGERPRINTS.columns}`, from, parameters },
-    0,
-    (row) => {
-      const ends = { first: row.uint32(), last: row.uint32(), rows: row.uint64() };
-      const [highest, cuts] = [row.uint32(), row.uint64()];
-      // The rows of this block and of older ones are not summed.
-      const cut = cuts === 0 ? -1 : highest;
-      const types = row.array(() => ({
-        type: row.uint8(),
-        counts: { from: row.uint64(), to: row.uint64() },
-        values: { from: readSum(row), to: readSum(row) },
-      }));
-      return { ends, cut, types, prints: readFingerprints(row) };
-    },
-  );
+  const parameters = { ...windowParameters(chain, window), address: digits, reported: missingUpTo };
+  const columns = `lowest, highest, n, summed, types, ${FINGERPRINTS.columns}`;
+  return host.row({ columns, from, parameters }, 0, (row) => {
+    const [first, last, rows, fromBlock] = [row.uint32(), row.uint32(), row.uint64(), row.uint64()];
+    const types = row.array(() => ({
+      type: row.uint8(),
+      counts: { from: row.uint64(), to: row.uint64() },
+      values: { from: readSum(row), to: readSum(row) },
+    }));
+    const summed = fromBlock > range.toBlock ? undefined : { fromBlock, toBlock: range.toBlock };
+    const countsOf = (side: 'from' | 'to'): number[] =>
+      TRACE_TYPES.map((_, index) => types.find(({ type }) => type === index)?.counts[side] ?? 0);
+    const transferred = (side: 'from' | 'to'): bigint =>
+      types.reduce((sum, { values }) => sum + values[side], 0n);
+    const summary: HistorySummary = {
+      range,
+      firstBlock: rows > 0 ? first : undefined,
+      lastBlock: rows > 0 ? last : undefined,
+      counts: { by: { from: countsOf('from'), to: countsOf('to') }, range: summed },
+      value: { by: { from: transferred('from'), to: transferred('to') }, range: summed },
+      missing,
+    };
+    return { summary, prints: readFingerprints(row) };
+  });
 }

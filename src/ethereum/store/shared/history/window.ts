@@ -11,17 +11,17 @@ import {
 } from '../../../traces/index.ts';
 import type { Parameters } from '../connection/clickHouse.ts';
 import { blocksOf, type Fingerprints, rangeParameters, type SegmentState } from '../reads/segments.ts';
-import type { TracePosition } from '../tables/position.ts';
+import type { TracePlace, TracePosition } from '../tables/position.ts';
 
-export interface WindowQuery {
+/** The range of a history, and where one page starts. */
+export interface Walk {
   readonly range: BlockRange;
   readonly order: Order;
   readonly cursor?: HistoryPosition | undefined;
 }
 
 /** The part of a range that one page searches, and its missing blocks. */
-export interface Window {
-  readonly range: BlockRange;
+export interface Window extends Walk {
   /** The missing ranges after the cursor, ascending. */
   readonly missing: readonly BlockRange[];
   /** Number of the last block, in query order, up to which `missing` is complete. Undefined if it is complete. */
@@ -30,7 +30,7 @@ export interface Window {
   readonly searchRange: BlockRange;
   /** The blocks of the segments whose fingerprints prove the page. */
   readonly proven: BlockRange;
-  /** Writes in the segments of `searchRange` whose rows are not part of a result. */
+  /** Writes in the proven segments whose rows are not part of a result. */
   readonly ignored: readonly bigint[];
 }
 
@@ -38,32 +38,24 @@ export interface Window {
 const MAX_PAGE_BLOCKS = 4_096 * BLOCKS_PER_SEGMENT;
 
 /** Returns the blocks that a page may search, before missing blocks are known. */
-export function pageRange({ range, order, cursor }: WindowQuery): BlockRange {
-  const isAscending = order === 'asc';
-  const before = cursor && cursor.blockNumber - (isAscending ? 1 : -1);
-  const ahead = before === undefined ? range : rangeAfter(range, before, order);
-  const start = isAscending ? ahead.fromBlock : ahead.toBlock;
-  return rangeUpTo(ahead, start + (isAscending ? MAX_PAGE_BLOCKS - 1 : 1 - MAX_PAGE_BLOCKS), order);
+export function pageRange({ range, order, cursor }: Walk): BlockRange {
+  const step = order === 'asc' ? 1 : -1;
+  const ahead = cursor === undefined ? range : rangeAfter(range, cursor.blockNumber - step, order);
+  const start = order === 'asc' ? ahead.fromBlock : ahead.toBlock;
+  return rangeUpTo(ahead, start + step * (MAX_PAGE_BLOCKS - 1), order);
 }
 
 /** Returns the part of a range that one page searches. `within` is the result of `pageRange`, or the whole range. */
-export function windowOf(
-  { range, order, cursor }: WindowQuery,
-  within: BlockRange,
-  states: ReadonlyMap<number, SegmentState>,
-): Window {
+export function windowOf(walk: Walk, within: BlockRange, states: ReadonlyMap<number, SegmentState>): Window {
+  const { range, order, cursor } = walk;
   const ahead = cursor === undefined ? within : rangeAfter(within, cursor.blockNumber, order);
   const gaps = firstGaps(gapsOf(ahead, order, states), { range: ahead, order, max: MAX_MISSING_RANGES });
-  const isBounded = order === 'asc' ? within.toBlock < range.toBlock : within.fromBlock > range.fromBlock;
-  const bound = order === 'asc' ? within.toBlock : within.fromBlock;
-  const missingUpTo = gaps.coveredUpTo ?? (isBounded ? bound : undefined);
+  const [end, bound] =
+    order === 'asc' ? [range.toBlock, within.toBlock] : [range.fromBlock, within.fromBlock];
+  const missingUpTo = gaps.coveredUpTo ?? (bound === end ? undefined : bound);
   const searchRange = missingUpTo === undefined ? within : rangeUpTo(within, missingUpTo, order);
-  return {
-    ...{ range, missing: gaps.ranges, missingUpTo, searchRange, proven: within },
-    ignored: [...states].flatMap(([segment, { ignored }]) =>
-      segment >= segmentOf(searchRange.fromBlock) && segment <= segmentOf(searchRange.toBlock) ? ignored : [],
-    ),
-  };
+  const ignored = [...states.values()].flatMap((state) => state.ignored);
+  return { ...walk, missing: gaps.ranges, missingUpTo, searchRange, proven: within, ignored };
 }
 
 /** Yields the missing blocks of the segments of a range, in the given order. */
@@ -97,7 +89,7 @@ export interface SearchResult {
   /**
    * Position of the last row that was examined. The next page starts after it. Undefined if all rows were examined.
    */
-  readonly last: Omit<TracePosition, 'write'> | undefined;
+  readonly last: TracePlace | undefined;
   readonly prints: Fingerprints;
 }
 

@@ -1,6 +1,12 @@
-import { type ReadDataChunk, TRACES_PER_CHUNK } from '../../../traces/index.ts';
+import {
+  chunkOf,
+  type JsonWriter,
+  type ReadDataChunk,
+  TRACES_PER_CHUNK,
+  writeTrace,
+} from '../../../traces/index.ts';
 import { UnprovenRead } from '../connection/failures.ts';
-import type { TracePosition } from '../tables/position.ts';
+import type { TracePlace } from '../tables/position.ts';
 
 /** Chunks of a chain that were read, by block and number. */
 export class Chunks {
@@ -11,7 +17,7 @@ export class Chunks {
     this.#chunks = new Map(first === undefined ? [] : first.#chunks);
   }
 
-  readonly readData: ReadDataChunk = (number, chunk) => this.get(number, chunk);
+  readonly #readData: ReadDataChunk = (number, chunk) => this.get(number, chunk);
 
   set(number: number, chunk: number, bytes: Buffer): void {
     this.#chunks.set(keyOf(number, chunk), bytes);
@@ -29,11 +35,22 @@ export class Chunks {
   }
 
   /** Returns the chunk that contains a trace. */
-  containing({ number, traceIndex }: Omit<TracePosition, 'write'>): Buffer {
-    const bytes = this.get(number, Math.floor(traceIndex / TRACES_PER_CHUNK));
+  containing({ number, traceIndex }: TracePlace): Buffer {
+    const bytes = this.get(number, chunkOf(traceIndex));
     if (traceIndex % TRACES_PER_CHUNK >= (bytes[0] ?? 0))
       throw new UnprovenRead(`ClickHouse: block ${number} has no trace ${traceIndex}`, [number]);
     return bytes;
+  }
+
+  /** Returns a function that returns the chunks which contain the traces of a block. */
+  reader(number: number): (traceIndex: number) => Buffer {
+    return (traceIndex) => this.containing({ number, traceIndex });
+  }
+
+  /** Appends a trace to `json`. */
+  write(json: JsonWriter, place: TracePlace): void {
+    const { number, traceIndex } = place;
+    writeTrace(json, this.containing(place), traceIndex % TRACES_PER_CHUNK, number, this.#readData);
   }
 }
 

@@ -15,8 +15,8 @@ export class FetchedBlocks {
   readonly #fetch: FetchBlocks | undefined;
   /** Ascending. */
   #blocks: readonly BlockRow[] = [];
-  /** Rows of `trace_parties`, by their address or start of a transaction hash. */
-  readonly #parties = new Map<string, Buffer[]>();
+  /** Rows of `trace_parties`. */
+  #parties: readonly Buffer[] = [];
 
   constructor(chain: bigint, fetch: FetchBlocks | undefined) {
     this.#chain = chain;
@@ -34,11 +34,7 @@ export class FetchedBlocks {
     const fetched = ((await this.#fetch?.(this.#new(wanted))) ?? []).map((block) => writeOf(block));
     for (const { block, row } of fetched)
       for (const [i, bytes] of block.chunks.entries()) this.chunks.set(row.number, i, Buffer.from(bytes));
-    for (const row of eachParty(partyRows(this.#chain, fetched))) {
-      const same = this.#parties.get(termIn(row));
-      if (same === undefined) this.#parties.set(termIn(row), [row]);
-      else same.push(row);
-    }
+    this.#parties = [...this.#parties, ...eachParty(partyRows(this.#chain, fetched))];
     const rows = [...this.#blocks, ...fetched.map(({ row }) => row)];
     this.#blocks = rows.sort((a, b) => a.number - b.number);
   }
@@ -62,7 +58,8 @@ export class FetchedBlocks {
 
   /** Returns the rows of `trace_parties` that have one of the given terms. */
   parties(terms: readonly string[]): Buffer[] {
-    return [...new Set(terms)].flatMap((term) => this.#parties.get(term) ?? []);
+    const wanted = new Set(terms);
+    return this.#parties.filter((row) => wanted.has(termIn(row)));
   }
 }
 

@@ -1,6 +1,6 @@
 import { assertNotTooMany, type JsonWriter, searchLimit, type TraceFilter } from '../../../traces/index.ts';
 import { UnprovenRead } from '../connection/failures.ts';
-import { type BlockRow, readBlockRow } from '../tables/blockRow.ts';
+import { readBlockRow } from '../tables/blockRow.ts';
 import { readPlaces, type TracePosition } from '../tables/position.ts';
 import { SIDE_BITS } from '../tables/rows.ts';
 import {
@@ -66,25 +66,21 @@ export async function filterPart(
   for (const { number, write } of places)
     if (blocks.get(number)?.write !== write) throw new UnprovenRead(`ClickHouse: block ${number} changed`);
   const chunks = await readChunks(reading, places, maxBytes);
-  const bytes = tracesAsJson({ places, chunks, maxBytes, json });
+  const bytes = tracesAsJson({ places, chunks, maxBytes }, json);
   return { bytes, found: places.length, matches };
 }
 
 /** Finds the traces that a filter without addresses selects, from the trace counts of the blocks. */
 async function findByCount(reading: Reading, filter: TraceFilter): Promise<Found> {
-  const { fromBlock, toBlock, after } = filter;
   const count = searchLimit(filter);
   const blocks = await readRange(reading, filter);
   const places: TracePosition[] = [];
   let matches = 0;
-  for (let number = fromBlock; number <= toBlock; number++) {
+  for (let number = filter.fromBlock; number <= filter.toBlock; number++) {
     const { traceCount = 0, write = 0n } = blocks.get(number) ?? {};
-    for (
-      let traceIndex = Math.max(0, after - matches);
-      traceIndex < traceCount && places.length < count;
-      traceIndex++
-    )
-      places.push({ number, traceIndex, write });
+    const first = Math.max(0, filter.after - matches);
+    const end = Math.min(traceCount, first + count - places.length);
+    for (let traceIndex = first; traceIndex < end; traceIndex++) places.push({ number, traceIndex, write });
     matches += traceCount;
   }
   return { blocks, places, matches };
@@ -106,13 +102,13 @@ async function findByAddress(reading: Reading, filter: TraceFilter): Promise<Fou
 }
 
 async function searchByAddress(
-  reading: Reading,
+  { host, chain, fetched }: Reading,
   filter: TraceFilter,
   ignored: readonly bigint[],
 ): Promise<Found & { readonly others: readonly bigint[] }> {
-  const { host, chain, fetched } = reading;
   const { fromBlock, toBlock, after } = filter;
   const isCounted = after > 0 || filter.count === 0;
+  const near = withNeighbours(filter);
   const digits = { senders: digitsOf(filter.fromAddresses), recipients: digitsOf(filter.toAddresses) };
   const condition = `number BETWEEN {from:UInt32} AND {to:UInt32}
     ${ignored.length === 0 ? '' : 'AND write NOT IN {ignored:Array(UInt64)}'} AND ${conditionOf(filter)}`;
@@ -123,23 +119,22 @@ async function searchByAddress(
       ${matching} ORDER BY number, trace_index LIMIT {count:UInt32} OFFSET {after:UInt64})) AS found
     CROSS JOIN (${ROWS_BY_WRITE}) AS p${isCounted ? ` CROSS JOIN (SELECT count() AS matches FROM (${matching})) AS c` : ''}`;
   const parameters = {
-    ...{ chain: String(chain), ...withNeighbours(filter), from: fromBlock, to: toBlock },
+    ...{ chain: String(chain), ...near, from: fromBlock, to: toBlock },
     ...{ ...digits, after, count: searchLimit(filter), ...(ignored.length > 0 && { ignored }) },
   };
   const columns = `blocks, places, ${isCounted ? 'matches' : 'toUInt64(0)'}, rows`;
   return host.row({ columns, from, parameters }, 0, (row) => {
     const stored = row.array(() => readBlockRow(row));
-    const blocks = byNumber([...stored, ...(fetched?.rows(withNeighbours(filter)) ?? [])]);
+    const blocks = byNumber([...stored, ...(fetched?.rows(near) ?? [])]);
     const places = readPlaces(row);
     const matches = Math.max(row.uint64(), places.length);
-    const rows = readWriteRows(row);
-    const isStored = (number: number): boolean => fetched?.has(number) !== true;
-    const isWithin = ({ number }: BlockRow): boolean =>
-      number >= fromBlock && number <= toBlock && isStored(number);
-    throwUnproven(wrongRows([...blocks.values()].filter(isWithin), rows));
-    const isOther = ({ number, write }: { number: number; write: bigint }): boolean =>
-      isStored(number) && blocks.get(number)?.write !== write;
-    return { blocks, places, matches, others: rows.filter(isOther).map(({ write }) => write) };
+    const rows = readWriteRows(row).filter(({ number }) => fetched?.has(number) !== true);
+    const counted = stored.filter(
+      ({ number }) => number >= fromBlock && number <= toBlock && fetched?.has(number) !== true,
+    );
+    throwUnproven(wrongRows(counted, rows));
+    const others = rows.filter(({ number, write }) => blocks.get(number)?.write !== write);
+    return { blocks, places, matches, others: others.map(({ write }) => write) };
   });
 }
 
@@ -157,9 +152,9 @@ const isOneOf = (parameter: string, { length }: readonly string[]): string =>
 
 /** SQL: the rows that a filter selects. */
 function conditionOf({ fromAddresses, toAddresses }: TraceFilter): string {
-  const [sent, received] = [sentBy(fromAddresses), receivedBy(toAddresses)];
-  if (toAddresses.length === 0) return sent;
-  return fromAddresses.length === 0 ? received : `((${sent}) OR (${received}))`;
+  if (toAddresses.length === 0) return sentBy(fromAddresses);
+  if (fromAddresses.length === 0) return receivedBy(toAddresses);
+  return `((${sentBy(fromAddresses)}) OR (${receivedBy(toAddresses)}))`;
 }
 
 /**

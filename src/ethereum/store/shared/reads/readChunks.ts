@@ -1,4 +1,4 @@
-import { dataChunksOf, TRACES_PER_CHUNK } from '../../../traces/index.ts';
+import { CHUNK_HEAD_BYTES, chunkOf, dataChunksOf } from '../../../traces/index.ts';
 import { UnprovenRead } from '../connection/failures.ts';
 import type { BlockRow } from '../tables/blockRow.ts';
 import { chunkChecksum, digestOf } from '../tables/checksums.ts';
@@ -6,8 +6,8 @@ import type { TracePosition } from '../tables/position.ts';
 import { type Reading, throwUnproven } from './blocks.ts';
 import { Chunks, keyOf } from './chunks.ts';
 
+/** Start of the block hash in a chunk. */
 const HASH_AT = 2;
-const HASH_END = 34;
 /** Maximum number of chunks that one query reads, because the URL of the query contains their numbers. */
 const MAX_CHUNKS = 1_000;
 
@@ -23,15 +23,16 @@ export async function readChunks(
   places: readonly TracePosition[],
   maxBytes: number,
 ): Promise<Chunks> {
-  const wanted = new Map<string, Wanted>();
-  for (const { number, traceIndex, write } of places) {
-    const chunk = Math.floor(traceIndex / TRACES_PER_CHUNK);
-    wanted.set(keyOf(number, chunk), { number, write, chunk });
-  }
   const chunks = new Chunks(reading.fetched?.chunks);
-  const parts = { ...reading, maxBytes, chunks };
-  await readInto(parts, [...wanted.values()]);
-  await readInto(parts, dataChunksFor([...wanted.values()], chunks));
+  const into = { ...reading, maxBytes, chunks };
+  const read = await readInto(
+    into,
+    places.map(({ number, traceIndex, write }) => ({ number, write, chunk: chunkOf(traceIndex) })),
+  );
+  await readInto(
+    into,
+    read.flatMap((wanted) => dataChunksFor(wanted, chunks.get(wanted.number, wanted.chunk))),
+  );
   return chunks;
 }
 
@@ -51,24 +52,26 @@ export async function readBlockChunks(
     throw new UnprovenRead(`ClickHouse: the chunks of block ${number} do not have the digest of the block`, [
       number,
     ]);
-  if (all[0] !== undefined && hashIn(all[0]) !== hash)
+  if (all[0] !== undefined && `0x${all[0].toString('hex', HASH_AT, CHUNK_HEAD_BYTES)}` !== hash)
     throw new UnprovenRead(`ClickHouse: the chunks of block ${number} belong to another block`, [number]);
   return chunks;
 }
-
-/** Returns the hash of the block to which a chunk belongs. */
-const hashIn = (chunk: Buffer): string => `0x${chunk.toString('hex', HASH_AT, HASH_END)}`;
 
 interface ReadingChunks extends Reading {
   readonly maxBytes: number;
   readonly chunks: Chunks;
 }
 
-/** Reads chunks, except those of fetched blocks. Throws UnprovenRead with all blocks whose chunks are damaged. */
-async function readInto(reading: ReadingChunks, all: readonly Wanted[]): Promise<void> {
-  const wanted = all.filter(({ number, chunk }) => !reading.chunks.has(number, chunk));
+/**
+ * Reads chunks, except those of fetched blocks, and returns their numbers. Throws UnprovenRead with all blocks whose
+ * chunks are damaged.
+ */
+async function readInto(reading: ReadingChunks, all: readonly Wanted[]): Promise<Wanted[]> {
+  const missing = all.filter(({ number, chunk }) => !reading.chunks.has(number, chunk));
+  const wanted = [...new Map(missing.map((one) => [keyOf(one.number, one.chunk), one])).values()];
   for (let i = 0; i < wanted.length; i += MAX_CHUNKS)
     await readSome(reading, wanted.slice(i, i + MAX_CHUNKS));
+  return wanted;
 }
 
 async function readSome(
@@ -92,26 +95,17 @@ async function readSome(
         chunks.set(number, chunk, bytes);
     }),
   );
+  const damaged = wanted.filter(({ number, chunk }) => !chunks.has(number, chunk));
   throwUnproven(
-    wanted.flatMap(({ number, chunk }) =>
-      chunks.has(number, chunk)
-        ? []
-        : new UnprovenRead(
-            `ClickHouse: chunk ${chunk} of block ${number} is missing, or does not have its checksum`,
-            [number],
-          ),
-    ),
+    damaged.map(({ number, chunk }) => {
+      const problem = 'is missing, or does not have its checksum';
+      return new UnprovenRead(`ClickHouse: chunk ${chunk} of block ${number} ${problem}`, [number]);
+    }),
   );
 }
 
-/** Returns which data chunks the traces in the `wanted` chunks refer to. */
-function dataChunksFor(wanted: readonly Wanted[], chunks: Chunks): Wanted[] {
-  const found = new Map<string, Wanted>();
-  for (const { number, write, chunk } of wanted) {
-    const bytes = chunks.get(number, chunk);
-    for (let index = 0; index < TRACES_PER_CHUNK && index < (bytes[0] ?? 0); index++)
-      for (const data of dataChunksOf(bytes, index))
-        if (!chunks.has(number, data)) found.set(keyOf(number, data), { number, write, chunk: data });
-  }
-  return [...found.values()];
-}
+/** Returns the data chunks to which the traces of a chunk refer. */
+const dataChunksFor = ({ number, write }: Wanted, bytes: Buffer): Wanted[] =>
+  Array.from({ length: bytes[0] ?? 0 }, (_, index) => dataChunksOf(bytes, index))
+    .flat()
+    .map((chunk) => ({ number, write, chunk }));

@@ -201,6 +201,11 @@ interface CountedRows {
   readonly prints: Fingerprints;
 }
 
+/** What a read uses whose result the states of segments prove. */
+export interface ProvenReading extends Reading {
+  readonly segments: Segments;
+}
+
 /** Reads the blocks of segments, and counts their rows by address. */
 async function countRows(host: ClickHouse, chain: bigint, range: BlockRange): Promise<CountedRows> {
   const from = `FROM (${grouped(VALID_IN_RANGE)}) AS b

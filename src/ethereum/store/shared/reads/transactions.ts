@@ -11,7 +11,7 @@ import { SIDE_BITS } from '../tables/rows.ts';
 import { type Reading, readNumbers } from './blocks.ts';
 import { partiesWhere } from './fetchedBlocks.ts';
 import { readChunks } from './readChunks.ts';
-import { FINGERPRINTS, rangeParameters, readFingerprints, type Segments } from './segments.ts';
+import { FINGERPRINTS, type ProvenReading, rangeParameters, readFingerprints } from './segments.ts';
 
 /**
  * Maximum number of transactions with the same hash prefix that are examined. More than one needs a deliberate
@@ -32,7 +32,7 @@ export interface RootFrame {
  * these blocks.
  */
 export async function findTransaction(
-  reading: Reading & { readonly segments: Segments },
+  reading: ProvenReading,
   hash: Hash,
   { fromBlock = 0, upTo = MAX_BLOCK }: Pick<TransactionLimits, 'fromBlock' | 'upTo'>,
 ): Promise<RootFrame | undefined> {

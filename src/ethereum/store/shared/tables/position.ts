@@ -1,9 +1,13 @@
 import type { RowReader } from '../connection/rowReader.ts';
 
-/** Position of a trace in a block, and the write whose rows contain it. */
-export interface TracePosition {
+/** Position of a trace in a block. */
+export interface TracePlace {
   readonly number: number;
   readonly traceIndex: number;
+}
+
+/** Position of a trace, and the write whose rows contain it. */
+export interface TracePosition extends TracePlace {
   readonly write: bigint;
 }
 
