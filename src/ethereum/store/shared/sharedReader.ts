@@ -109,7 +109,7 @@ export class SharedReader {
     const from = `FROM (SELECT groupArray(number) AS numbers FROM (${VALID_IN_RANGE}) WHERE exactness > 0)`;
     const parameters = { chain: String(this.#chain), first: fromBlock, last: toBlock };
     const present = await this.#hosts.read((host) =>
-      host.row({ columns: 'numbers', from, parameters }, 0, (row) => new Set(row.array(() => row.uint32()))),
+      host.row({ columns: 'numbers', from, parameters }, (row) => new Set(row.array(() => row.uint32()))),
     );
     const numbers = Array.from({ length: toBlock - fromBlock + 1 }, (_, i) => fromBlock + i);
     return numbers.filter((number) => !present.has(number));

@@ -64,7 +64,7 @@ export async function* verifyHost(
 async function segmentsOf(client: ClickHouse, host: string): Promise<HostSegment[]> {
   const rows = `SELECT DISTINCT chain, ${SEGMENT} AS segment FROM trace_blocks ORDER BY chain, segment`;
   const from = `FROM (SELECT groupArray((chain, segment)) AS segments FROM (${rows}))`;
-  return client.row({ columns: 'segments', from, parameters: {} }, 0, (row) =>
+  return client.row({ columns: 'segments', from }, (row) =>
     row.array(() => ({ host, chain: row.bigUint64(), segment: row.uint32() })),
   );
 }
@@ -95,7 +95,7 @@ async function verifyBlock(host: ClickHouse, chain: bigint, block: BlockRow): Pr
     WHERE chain = {chain:UInt64} AND number = {number:UInt32} AND write = {write:UInt64})`;
   const parameters = { chain: String(chain), number, write: String(write) };
   const sorted = (rows: Buffer[]): Buffer => Buffer.concat(rows.sort(Buffer.compare));
-  const held = await host.row({ columns: 'rows', from, parameters }, MAX_BYTES, (row) =>
+  const held = await host.row({ columns: 'rows', from, parameters, maxBytes: MAX_BYTES }, (row) =>
     sorted(row.array(() => row.fixed(PARTY_BYTES))),
   );
   const expected = writeOf(indexedFrom(chunks, block));

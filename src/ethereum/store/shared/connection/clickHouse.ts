@@ -1,5 +1,11 @@
 import { Readable } from 'node:stream';
-import { type ClickHouseClient, ClickHouseError, ClickHouseLogLevel, createClient } from '@clickhouse/client';
+import {
+  type ClickHouseClient,
+  ClickHouseError,
+  ClickHouseLogLevel,
+  createClient,
+  type ExecParams,
+} from '@clickhouse/client';
 import { AnswerTooLargeError } from '../../../traces/index.ts';
 import type { ClickHouseAddress } from './address.ts';
 import { reasonOf, TraceStoreUnavailable, WrongTables } from './failures.ts';
@@ -26,32 +32,42 @@ const UNKNOWN_SETTING = '115';
 const WRONG_TABLES = ['60', '47', '16', '81'];
 
 const READ_SETTINGS = {
-  max_execution_time: MAX_EXECUTION_SECONDS,
   result_overflow_mode: 'throw',
   timeout_overflow_mode: 'throw',
-  // Buffers the result on the server. Otherwise a late error would be part of a response with status 200.
-  wait_end_of_query: 1,
   // All subqueries read the same parts of a table, so that row counts match the positions that a search returns.
   enable_shared_storage_snapshot_in_query: 1,
   optimize_use_projections: 1,
   // A statement contains the rows of fetched blocks.
-  max_query_size: 64 * 1024 * 1024,
+  max_query_size: String(64 * 1024 * 1024),
   // Queries are small, so compilation and a second thread would cost more than they save.
-  ...{ compile_expressions: 0, compile_aggregate_expressions: 0, compile_sort_description: 0 },
+  compile_expressions: 0,
+  compile_aggregate_expressions: 0,
+  compile_sort_description: 0,
   max_threads: 1,
 } as const;
+
+type Statement = ExecParams & { readonly values?: Readable };
+
+interface RowStatement {
+  readonly columns: string;
+  readonly from: string;
+  readonly parameters?: Parameters;
+  /** Size limit for the traces in the result. Default: the result has none. */
+  readonly maxBytes?: number;
+}
 
 /** Client of one ClickHouse host, over HTTP. Throws only TraceStoreUnavailable and AnswerTooLargeError. */
 export class ClickHouse {
   readonly #client: ClickHouseClient;
+  readonly #seconds: number;
 
   constructor({ url, username, password, database, ca }: ClickHouseAddress, { isForCommands = false } = {}) {
-    const seconds = isForCommands ? MAX_COMMAND_SECONDS : MAX_EXECUTION_SECONDS;
+    this.#seconds = isForCommands ? MAX_COMMAND_SECONDS : MAX_EXECUTION_SECONDS;
     this.#client = createClient({
       ...{ url, username, password, database },
       ...(ca && { tls: { ca_cert: ca } }),
       application: 'floodgate',
-      request_timeout: 1_000 * seconds + REQUEST_OVERHEAD_MS,
+      request_timeout: 1_000 * this.#seconds + REQUEST_OVERHEAD_MS,
       max_open_connections: MAX_CONNECTIONS,
       compression: { request: false, response: false },
       // Without this setting, the client would log to standard output. Its errors are thrown anyway.
@@ -61,13 +77,15 @@ export class ClickHouse {
 
   /** Runs `SELECT columns from`, whose result is one row, and returns this row decoded with `read`. */
   async row<T>(
-    { columns, from, parameters }: { columns: string; from: string; parameters: Parameters },
-    maxBytes: number,
+    { columns, from, parameters = {}, maxBytes = 0 }: RowStatement,
     read: (row: RowReader) => T,
   ): Promise<T> {
     const query = `SELECT toUInt32(${MARK}), ${columns}, toUInt32(${MARK}) ${from} FORMAT RowBinary`;
     const settings = { ...READ_SETTINGS, max_result_bytes: String(maxBytes + RESULT_OVERHEAD_BYTES) };
-    const bytes = await this.#exec({ query, parameters, settings }, maxBytes);
+    const bytes = await this.#exec(
+      { query, query_params: parameters, clickhouse_settings: settings },
+      maxBytes,
+    );
     try {
       const row = new RowReader(bytes);
       checkMark(row);
@@ -92,32 +110,28 @@ export class ClickHouse {
     columns: string,
     { rows, token }: { rows: Buffer; token: string },
   ): Promise<void> {
-    const settings = {
-      max_execution_time: MAX_EXECUTION_SECONDS,
-      wait_end_of_query: 1,
-      async_insert: 0,
-      insert_deduplication_token: token,
-    } as const;
-    await this.#exec({ query: `INSERT INTO ${table} (${columns}) FORMAT RowBinary`, settings, rows });
+    await this.#exec({
+      query: `INSERT INTO ${table} (${columns}) FORMAT RowBinary`,
+      clickhouse_settings: { async_insert: 0, insert_deduplication_token: token },
+      values: Readable.from(rows, { objectMode: false }),
+    });
   }
 
   /** Runs a statement without a result. */
   async command(query: string): Promise<void> {
-    const settings = { max_execution_time: MAX_COMMAND_SECONDS, wait_end_of_query: 1 } as const;
-    await this.#exec({ query, settings });
+    await this.#exec({ query });
   }
 
   async close(): Promise<void> {
     await this.#client.close();
   }
 
-  async #exec({ query, parameters = {}, settings, rows }: Statement, maxBytes = 0): Promise<Buffer> {
+  async #exec({ clickhouse_settings: settings, ...statement }: Statement, maxBytes = 0): Promise<Buffer> {
     try {
       const { stream } = await this.#client.exec({
-        query,
-        query_params: parameters,
-        clickhouse_settings: settings,
-        ...(rows && { values: Readable.from(rows, { objectMode: false }) }),
+        ...statement,
+        // Buffers the result on the server. Otherwise a late error would be part of a response with status 200.
+        clickhouse_settings: { ...settings, max_execution_time: this.#seconds, wait_end_of_query: 1 },
       });
       return await bytesOf(stream, maxBytes);
     } catch (error) {
@@ -137,13 +151,6 @@ export class ClickHouse {
 /** Whether a statement failed because this ClickHouse release lacks a setting. */
 export const isUnknownSetting = ({ cause }: TraceStoreUnavailable): boolean =>
   cause instanceof ClickHouseError && cause.code === UNKNOWN_SETTING;
-
-interface Statement {
-  readonly query: string;
-  readonly parameters?: Parameters;
-  readonly settings: Readonly<Record<string, string | number>>;
-  readonly rows?: Buffer;
-}
 
 async function bytesOf(stream: Readable, maxBytes: number): Promise<Buffer> {
   const pieces: Buffer[] = [];

@@ -55,7 +55,7 @@ export function searchRows(
     ...{ cursorNumber: cursor?.blockNumber ?? 0, cursorIndex: cursor?.traceIndex ?? 0 },
   };
   const columns = `found, looks, intDiv(last, 4294967296), last % 4294967296, ${FINGERPRINTS.columns}`;
-  return reading.host.row({ columns, from, parameters }, 0, (row) => {
+  return reading.host.row({ columns, from, parameters }, (row) => {
     const found = row.array(() => ({
       ...{ number: row.uint32(), traceIndex: row.uint32() },
       ...{ write: row.bigUint64(), attributes: row.uint16() },

@@ -60,7 +60,7 @@ async function tracedBlocks(
   const traced = `SELECT * FROM (${VALID_IN_RANGE}) WHERE traces > 0 ORDER BY number ${order} LIMIT ${MAX_BLOCKS + 1}`;
   const from = `FROM (${grouped(traced)}) AS b ${FINGERPRINTS.from}`;
   const parameters = windowParameters(chain, { ...window, ignored: [] });
-  return host.row({ columns: `blocks, ${FINGERPRINTS.columns}`, from, parameters }, 0, (row) => {
+  return host.row({ columns: `blocks, ${FINGERPRINTS.columns}`, from, parameters }, (row) => {
     const stored = row.array(() => readBlockRow(row));
     const own = fetched?.rows({ first: searchRange.fromBlock, last: searchRange.toBlock }) ?? [];
     const blocks = [...byNumber([...stored, ...own]).values()].filter(({ traceCount }) => traceCount > 0);

@@ -46,7 +46,7 @@ export function summarize(
     ${FINGERPRINTS.from}`;
   const parameters = { ...windowParameters(chain, window), address: digits, reported: missingUpTo };
   const columns = `lowest, highest, n, summed, types, ${FINGERPRINTS.columns}`;
-  return host.row({ columns, from, parameters }, 0, (row) => {
+  return host.row({ columns, from, parameters }, (row) => {
     const [first, last, rows, fromBlock] = [row.uint32(), row.uint32(), row.uint64(), row.uint64()];
     const types = row.array(() => ({
       type: row.uint8(),

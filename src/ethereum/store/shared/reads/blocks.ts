@@ -113,7 +113,7 @@ export async function readHeights({ host, chain }: Reading, numbers: readonly nu
 
 /** Returns the rows that a statement selects from `trace_blocks`, in any order. */
 export const readRows = (host: ClickHouse, rows: string, parameters: Parameters): Promise<BlockRow[]> =>
-  host.row({ columns: `groupArray(${BLOCK_TUPLE})`, from: `FROM (${rows})`, parameters }, 0, (row) =>
+  host.row({ columns: `groupArray(${BLOCK_TUPLE})`, from: `FROM (${rows})`, parameters }, (row) =>
     row.array(() => readBlockRow(row)),
   );
 

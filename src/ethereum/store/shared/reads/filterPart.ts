@@ -123,7 +123,7 @@ async function searchByAddress(
     ...{ ...digits, after, count: searchLimit(filter), ...(ignored.length > 0 && { ignored }) },
   };
   const columns = `blocks, places, ${isCounted ? 'matches' : 'toUInt64(0)'}, rows`;
-  return host.row({ columns, from, parameters }, 0, (row) => {
+  return host.row({ columns, from, parameters }, (row) => {
     const stored = row.array(() => readBlockRow(row));
     const blocks = byNumber([...stored, ...(fetched?.rows(near) ?? [])]);
     const places = readPlaces(row);

@@ -87,7 +87,7 @@ async function readSome(
     writes: wanted.map(({ write }) => write),
     chunks: wanted.map(({ chunk }) => chunk),
   };
-  await host.row({ columns: 'found', from, parameters }, maxBytes, (row) =>
+  await host.row({ columns: 'found', from, parameters, maxBytes }, (row) =>
     row.array(() => {
       const [number, write, chunk] = [row.uint32(), row.bigUint64(), row.uint32()];
       const [checksum, bytes] = [row.bigUint64(), row.bytes()];

@@ -143,7 +143,7 @@ export async function completeState(
   const range = blocksOf(segment);
   const from = `FROM (SELECT 1) AS o ${FINGERPRINTS.from}`;
   const parameters = rangeParameters(chain, range);
-  const prints = await host.row({ columns: FINGERPRINTS.columns, from, parameters }, 0, readFingerprints);
+  const prints = await host.row({ columns: FINGERPRINTS.columns, from, parameters }, readFingerprints);
   const [rows = 0n] = prints.get(segment) ?? [];
   if (rows < BLOCKS_PER_SEGMENT) return undefined;
   const state = (await derive(host, chain, range)).get(segment);
@@ -170,7 +170,7 @@ async function readStored(
     FROM trace_segments WHERE chain = {chain:UInt64} AND number BETWEEN {first:UInt32} AND {last:UInt32}) AS s
     ${FINGERPRINTS.from}`;
   const columns = `stored, ${FINGERPRINTS.columns}`;
-  return host.row({ columns, from, parameters: rangeParameters(chain, range) }, 0, (row) => {
+  return host.row({ columns, from, parameters: rangeParameters(chain, range) }, (row) => {
     const stored = row.array(() => {
       const segment = segmentOf(row.uint32());
       const state: SegmentState = {
@@ -211,7 +211,7 @@ async function countRows(host: ClickHouse, chain: bigint, range: BlockRange): Pr
   const from = `FROM (${grouped(VALID_IN_RANGE)}) AS b
     CROSS JOIN (${ROWS_BY_WRITE}) AS p ${FINGERPRINTS.from}`;
   const parameters = rangeParameters(chain, range);
-  return host.row({ columns: `blocks, rows, ${FINGERPRINTS.columns}`, from, parameters }, 0, (row) => {
+  return host.row({ columns: `blocks, rows, ${FINGERPRINTS.columns}`, from, parameters }, (row) => {
     const blocks = byNumber(row.array(() => readBlockRow(row)));
     return { blocks, rows: readWriteRows(row), prints: readFingerprints(row) };
   });

@@ -45,13 +45,13 @@ export async function findTransaction(
   const from = `FROM (SELECT groupArray((number, trace_index, write)) AS places FROM (
     SELECT number, trace_index, write FROM ${partiesWhere(condition, fetched, [term])}
     ORDER BY number DESC LIMIT ${MAX_CANDIDATES})) AS c`;
-  const places = await host.row({ columns: 'places', from, parameters }, 0, readPlaces);
+  const places = await host.row({ columns: 'places', from, parameters }, readPlaces);
   const found = await examine(reading, hash, places);
   if (found !== undefined) return found;
   const columns = `places, ${FINGERPRINTS.columns}`;
   const statement = { columns, from: `${from} ${FINGERPRINTS.from}`, parameters };
   const proven = await segments.prove(reading, searched, () =>
-    host.row(statement, 0, (row) => ({
+    host.row(statement, (row) => ({
       ...{ places: readPlaces(row), prints: readFingerprints(row), searched },
     })),
   );

@@ -108,7 +108,7 @@ export async function checkTables(clickHouse: ClickHouse): Promise<void> {
   for (const [name, { columns }] of Object.entries(TABLES)) {
     const from = `FROM (SELECT ${Object.keys(columns).join(', ')} FROM ${name} WHERE chain = 0 LIMIT 1)`;
     await clickHouse
-      .row({ columns: 'count()', from, parameters: {} }, 0, (row) => row.uint64())
+      .row({ columns: 'count()', from }, (row) => row.uint64())
       .catch((error: unknown) => {
         if (!(error instanceof WrongTables)) throw error;
         throw new WrongTables(

@@ -102,7 +102,7 @@ export class SharedWriter {
         WHERE chain = {chain:UInt64} AND number IN {numbers:Array(UInt32)} GROUP BY number, write)`;
     const parameters = { chain: String(this.#chain), numbers: writes.map(({ row }) => row.number) };
     const from = `FROM (${count('trace_chunks')}) AS c CROSS JOIN (${count('trace_parties')}) AS p`;
-    await host.row({ columns: 'c.counts, p.counts', from, parameters }, 0, (row) => {
+    await host.row({ columns: 'c.counts, p.counts', from, parameters }, (row) => {
       const read = (): Map<bigint, number> =>
         new Map(row.array(() => [row.bigUint64(), row.uint64()] as const));
       const [chunks, parties] = [read(), read()];
