@@ -60,7 +60,7 @@ export class SharedReader {
   readonly #segments: Segments;
   readonly #fetch: FetchBlocks | undefined;
 
-  constructor(hosts: Hosts, { chain, segments = new Segments(chain), fetch }: ReaderOptions) {
+  constructor(hosts: Hosts, { chain, segments = new Segments(), fetch }: ReaderOptions) {
     this.#hosts = hosts;
     this.#chain = chain;
     this.#segments = segments;
@@ -80,7 +80,7 @@ export class SharedReader {
 
   /** Returns the rows of the present blocks of a range, ascending. Fails if a block lacks rows by address. */
   countedRows(fromBlock: number, toBlock: number): Promise<readonly BlockRow[]> {
-    return this.#hosts.read((host) => readCounted(host, this.#chain, { fromBlock, toBlock }));
+    return this.#hosts.read((host) => readCounted({ host, chain: this.#chain }, { fromBlock, toBlock }));
   }
 
   /** Returns the highest present block up to `upTo`. */

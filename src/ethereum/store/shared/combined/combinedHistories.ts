@@ -62,9 +62,8 @@ export async function summaryOfBoth(
   start: RunStart,
 ): Promise<HistorySummary> {
   const { number } = start;
-  const older = await shared.addressSummary({
-    ...{ query: { ...query, toBlock: number - 1 }, tip: tipBelow(start) },
-  });
+  const below = { ...query, toBlock: number - 1 };
+  const older = await shared.addressSummary({ query: below, tip: tipBelow(start) });
   const newer = immediate(local.addressSummary({ ...query, fromBlock: number }));
   type Ranged<T> = {
     readonly by: Readonly<Record<'from' | 'to', T>>;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { BadTraceStore } from './failures.ts';
 
-const PARAMETERS = ['secure', 'cluster', 'ca'] as const;
+const PARAMETERS: readonly string[] = ['secure', 'cluster', 'ca'];
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const HTTP_PORT = 8123;
 const HTTPS_PORT = 8443;
@@ -37,9 +37,7 @@ function parseAddress(text: string): ClickHouseAddress {
   const parsed = URL.canParse(text) ? new URL(text) : undefined;
   if (parsed === undefined || parsed.protocol !== 'clickhouse:' || parsed.hostname === '')
     throw new BadTraceStore('not a URL of the form clickhouse://USER:PASSWORD@HOST:8443/DATABASE');
-  const unknown = [...parsed.searchParams.keys()].filter(
-    (name) => !PARAMETERS.some((known) => known === name),
-  );
+  const unknown = [...parsed.searchParams.keys()].filter((name) => !PARAMETERS.includes(name));
   if (unknown.length > 0)
     throw new BadTraceStore(
       `unknown parameter ${unknown.map((name) => JSON.stringify(name.slice(0, 40))).join(', ')}; allowed: ${PARAMETERS.join(', ')}`,

@@ -48,7 +48,7 @@ const READ_SETTINGS = {
 
 type Statement = ExecParams & { readonly values?: Readable };
 
-interface RowStatement {
+export interface RowStatement {
   readonly columns: string;
   readonly from: string;
   readonly parameters?: Parameters;

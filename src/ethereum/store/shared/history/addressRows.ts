@@ -9,7 +9,7 @@ import {
 import type { Reading } from '../reads/blocks.ts';
 import { partiesWhere } from '../reads/fetchedBlocks.ts';
 import { digitsOf } from '../reads/filterPart.ts';
-import { FINGERPRINTS, readFingerprints } from '../reads/segments.ts';
+import { rowWithPrints } from '../reads/segments.ts';
 import { CARRIES_VALUE, SIDE_BITS } from '../tables/rows.ts';
 import { inWindow, type SearchResult, type Window, windowParameters } from './window.ts';
 
@@ -46,23 +46,22 @@ export function searchRows(
     ORDER BY number ${order}, trace_index ${order} LIMIT {limit:UInt32}`;
   const from = `FROM (SELECT groupArray((number, trace_index, write, attributes)) AS found FROM (${passing})) AS f
     CROSS JOIN (SELECT count() AS looks, toUInt64(${order === 'asc' ? 'max' : 'min'}(number * 4294967296 + trace_index)) AS last
-      FROM (${looked})) AS l
-    ${FINGERPRINTS.from}`;
+      FROM (${looked})) AS l`;
   const parameters = {
-    ...windowParameters(reading.chain, window),
+    ...windowParameters(window),
     ...Object.fromEntries(digits.map((address, i) => [`address${i}`, address])),
     ...{ limit, minValue: String(filter.minValue ?? 0n) },
     ...{ cursorNumber: cursor?.blockNumber ?? 0, cursorIndex: cursor?.traceIndex ?? 0 },
   };
-  const columns = `found, looks, intDiv(last, 4294967296), last % 4294967296, ${FINGERPRINTS.columns}`;
-  return reading.host.row({ columns, from, parameters }, (row) => {
+  const columns = 'found, looks, intDiv(last, 4294967296), last % 4294967296';
+  return rowWithPrints(reading, { range: window.proven, columns, from, parameters }, (row) => {
     const found = row.array(() => ({
       ...{ number: row.uint32(), traceIndex: row.uint32() },
       ...{ write: row.bigUint64(), attributes: row.uint16() },
     }));
     const looks = row.uint64();
     const last = { number: row.uint64(), traceIndex: row.uint64() };
-    return { found, last: looks < MAX_LOOKS ? undefined : last, prints: readFingerprints(row) };
+    return { found, last: looks < MAX_LOOKS ? undefined : last };
   });
 }
 

@@ -15,9 +15,9 @@ import {
 } from '../reads/blocks.ts';
 import type { Chunks } from '../reads/chunks.ts';
 import { readBlockChunks } from '../reads/readChunks.ts';
-import { FINGERPRINTS, type Fingerprints, readFingerprints } from '../reads/segments.ts';
+import { rowWithPrints } from '../reads/segments.ts';
 import { type BlockRow, readBlockRow } from '../tables/blockRow.ts';
-import { type FoundTrace, type SearchResult, type Window, windowParameters } from './window.ts';
+import type { FoundTrace, SearchResult, Window } from './window.ts';
 
 /**
  * Maximum number of blocks that are searched for one page of results if the query has no address, because each block
@@ -52,21 +52,23 @@ export async function searchBlocks(
 }
 
 /** Returns the first blocks of a window that have traces, in query order, one more than are searched. */
-async function tracedBlocks(
-  { host, chain, fetched }: Reading,
-  window: Window,
-): Promise<{ blocks: BlockRow[]; prints: Fingerprints }> {
-  const { order, searchRange } = window;
+function tracedBlocks(reading: Reading, window: Window) {
+  const { order, searchRange, proven: range } = window;
+  const { fromBlock: first, toBlock: last } = searchRange;
   const traced = `SELECT * FROM (${VALID_IN_RANGE}) WHERE traces > 0 ORDER BY number ${order} LIMIT ${MAX_BLOCKS + 1}`;
-  const from = `FROM (${grouped(traced)}) AS b ${FINGERPRINTS.from}`;
-  const parameters = windowParameters(chain, { ...window, ignored: [] });
-  return host.row({ columns: `blocks, ${FINGERPRINTS.columns}`, from, parameters }, (row) => {
+  const statement = {
+    range,
+    columns: 'blocks',
+    from: `FROM (${grouped(traced)}) AS b`,
+    parameters: { first, last },
+  };
+  return rowWithPrints(reading, statement, (row) => {
     const stored = row.array(() => readBlockRow(row));
-    const own = fetched?.rows({ first: searchRange.fromBlock, last: searchRange.toBlock }) ?? [];
+    const own = reading.fetched?.rows({ first, last }) ?? [];
     const blocks = [...byNumber([...stored, ...own]).values()].filter(({ traceCount }) => traceCount > 0);
     throwUnproven(wrongLinks(blocks));
     if (order === 'desc') blocks.reverse();
-    return { blocks: blocks.slice(0, MAX_BLOCKS + 1), prints: readFingerprints(row) };
+    return { blocks: blocks.slice(0, MAX_BLOCKS + 1) };
   });
 }
 

@@ -2,7 +2,7 @@ import { type Address, type HistorySummary, TRACE_TYPES } from '../../../traces/
 import type { RowReader } from '../connection/rowReader.ts';
 import type { Reading } from '../reads/blocks.ts';
 import { partiesWhere } from '../reads/fetchedBlocks.ts';
-import { FINGERPRINTS, type Fingerprints, readFingerprints } from '../reads/segments.ts';
+import { rowWithPrints } from '../reads/segments.ts';
 import { SIDE_BITS } from '../tables/rows.ts';
 import { KIND } from './addressRows.ts';
 import { inWindow, type Window, windowParameters } from './window.ts';
@@ -23,18 +23,14 @@ const readNumber = (row: RowReader): bigint => BigInt(row.bytes().toString());
 const readSum = (row: RowReader): bigint => (readNumber(row) << HALF_BITS) + readNumber(row);
 
 /** Returns the summary of an address. `window` must cover the whole range, in descending order. */
-export function summarize(
-  { host, chain, fetched }: Reading,
-  address: Address,
-  window: Window,
-): Promise<{ summary: HistorySummary; prints: Fingerprints }> {
+export function summarize(reading: Reading, address: Address, window: Window) {
   const { range, missing, missingUpTo = range.fromBlock } = window;
   const digits = address.slice(2);
   const isFrom = `bitAnd(sides, ${SIDE_BITS.from}) != 0`;
   const isTo = `bitAnd(sides, ${SIDE_BITS.to}) != 0`;
   const isOwn = `${inWindow(window)} AND address = toFixedString(unhex({address:String}), 20)
     AND bitAnd(sides, ${SIDE_BITS.from | SIDE_BITS.to}) != 0`;
-  const rowsIf = (condition: string): string => partiesWhere(condition, fetched, [digits]);
+  const rowsIf = (condition: string): string => partiesWhere(condition, reading.fetched, [digits]);
   const lowest = `SELECT greatest({reported:UInt64}, if(count() = 0, 0, toUInt64(max(number)) + 1)) AS summed FROM (
     SELECT number FROM ${rowsIf(isOwn)} ORDER BY number DESC LIMIT 1 OFFSET ${MAX_SUMMED})`;
   const from = `FROM (SELECT min(number) AS lowest, max(number) AS highest, count() AS n FROM ${rowsIf(isOwn)}) AS ends
@@ -42,11 +38,10 @@ export function summarize(
     CROSS JOIN (SELECT groupArray((type, froms, tos, paidHigh, paidLow, receivedHigh, receivedLow)) AS types FROM (
       SELECT toUInt8(${TYPE}) AS type, countIf(${isFrom}) AS froms, countIf(${isTo}) AS tos,
         ${sumOf(isFrom, 'paid')}, ${sumOf(isTo, 'received')}
-      FROM ${rowsIf(`${isOwn} AND number >= (${lowest})`)} GROUP BY type)) AS t
-    ${FINGERPRINTS.from}`;
-  const parameters = { ...windowParameters(chain, window), address: digits, reported: missingUpTo };
-  const columns = `lowest, highest, n, summed, types, ${FINGERPRINTS.columns}`;
-  return host.row({ columns, from, parameters }, (row) => {
+      FROM ${rowsIf(`${isOwn} AND number >= (${lowest})`)} GROUP BY type)) AS t`;
+  const parameters = { ...windowParameters(window), address: digits, reported: missingUpTo };
+  const columns = 'lowest, highest, n, summed, types';
+  return rowWithPrints(reading, { range: window.proven, columns, from, parameters }, (row) => {
     const [first, last, rows, fromBlock] = [row.uint32(), row.uint32(), row.uint64(), row.uint64()];
     const types = row.array(() => ({
       type: row.uint8(),
@@ -66,6 +61,6 @@ export function summarize(
       value: { by: { from: transferred('from'), to: transferred('to') }, range: summed },
       missing,
     };
-    return { summary, prints: readFingerprints(row) };
+    return { summary };
   });
 }

@@ -10,7 +10,7 @@ import {
   segmentOf,
 } from '../../../traces/index.ts';
 import type { Parameters } from '../connection/clickHouse.ts';
-import { blocksOf, type Fingerprints, rangeParameters, type SegmentState } from '../reads/segments.ts';
+import { blocksOf, type Fingerprints, type SegmentState } from '../reads/segments.ts';
 import type { TracePlace, TracePosition } from '../tables/position.ts';
 
 /** The range of a history, and where one page starts. */
@@ -78,8 +78,9 @@ export const inWindow = ({ ignored }: Window): string =>
     ignored.length === 0 ? '' : ' AND write NOT IN {ignored:Array(UInt64)}'
   }`;
 
-export const windowParameters = (chain: bigint, { searchRange, proven, ignored }: Window): Parameters => ({
-  ...{ ...rangeParameters(chain, proven), first: searchRange.fromBlock, last: searchRange.toBlock },
+/** Parameters of the condition `inWindow`. */
+export const windowParameters = ({ searchRange, ignored }: Window): Parameters => ({
+  ...{ first: searchRange.fromBlock, last: searchRange.toBlock },
   ...(ignored.length > 0 && { ignored }),
 });
 

@@ -5,7 +5,7 @@ import {
   type Hash,
   segmentOf,
 } from '../../../traces/index.ts';
-import type { ClickHouse, Parameters } from '../connection/clickHouse.ts';
+import type { RowStatement } from '../connection/clickHouse.ts';
 import { UnprovenRead } from '../connection/failures.ts';
 import type { RowReader } from '../connection/rowReader.ts';
 import { RowWriter } from '../connection/rowWriter.ts';
@@ -58,14 +58,34 @@ const printsOf = (table: string): string =>
     SELECT ${SEGMENT} AS segment, count() AS n, sum(write) AS s FROM ${table}
     WHERE chain = {chain:UInt64} AND ${SEGMENT} BETWEEN {firstSegment:UInt32} AND {lastSegment:UInt32} GROUP BY segment)`;
 
-/** SQL: to be added to a statement, so that it reads the fingerprints of the same state as its other parts. */
-export const FINGERPRINTS = {
-  columns: 'block_prints.prints, party_prints.prints',
-  from: `CROSS JOIN (${printsOf('trace_blocks')}) AS block_prints CROSS JOIN (${printsOf('trace_parties')}) AS party_prints`,
-} as const;
+interface PrintedStatement extends RowStatement {
+  /** The fingerprints are those of the segments with these blocks. */
+  readonly range: BlockRange;
+}
 
-/** Reads the columns of FINGERPRINTS. */
-export function readFingerprints(row: RowReader): Fingerprints {
+/**
+ * Reads a row and the fingerprints of segments with one statement, so that both are of the same state. The parameters
+ * `chain`, `first` and `last` are set for the range.
+ */
+export function rowWithPrints<T extends object>(
+  { host, chain }: Reading,
+  { range, columns, from, parameters }: PrintedStatement,
+  read: (row: RowReader) => T,
+): Promise<T & { readonly prints: Fingerprints }> {
+  const { fromBlock, toBlock } = range;
+  const statement = {
+    columns: `${columns}, block_prints.prints, party_prints.prints`,
+    from: `${from} CROSS JOIN (${printsOf('trace_blocks')}) AS block_prints
+      CROSS JOIN (${printsOf('trace_parties')}) AS party_prints`,
+    parameters: {
+      ...{ chain: String(chain), first: fromBlock, last: toBlock, ...parameters },
+      ...{ firstSegment: segmentOf(fromBlock), lastSegment: segmentOf(toBlock) },
+    },
+  };
+  return host.row(statement, (row) => ({ ...read(row), prints: readFingerprints(row) }));
+}
+
+function readFingerprints(row: RowReader): Fingerprints {
   const read = (): Map<number, Fingerprint> =>
     new Map(row.array(() => [row.uint32(), [row.bigUint64(), row.bigUint64()]]));
   const [blocks, parties] = [read(), read()];
@@ -79,12 +99,7 @@ const isEqual = (a: Fingerprint = [], b: Fingerprint = []): boolean =>
 
 /** The cached states of the segments of a chain, which prove searches of any range. */
 export class Segments {
-  readonly #chain: bigint;
   readonly #states = new Map<number, SegmentState>();
-
-  constructor(chain: bigint) {
-    this.#chain = chain;
-  }
 
   /**
    * Runs a search with the cached states of a range. If the fingerprints that it returns differ from those of the
@@ -92,7 +107,7 @@ export class Segments {
    * in the range `searched`, on which the result depends, and that were not fetched.
    */
   async prove<T extends { readonly prints: Fingerprints; readonly searched: BlockRange }>(
-    { host, fetched }: Pick<Reading, 'host' | 'fetched'>,
+    reading: Reading,
     range: BlockRange,
     search: (states: ReadonlyMap<number, SegmentState>) => Promise<T>,
   ): Promise<T> {
@@ -107,10 +122,10 @@ export class Segments {
         const isSearched = (number: number): boolean =>
           number >= searched.fromBlock && number <= searched.toBlock;
         const errors = errorsIn(states).filter(({ blocks }) => blocks.some(isSearched));
-        throwUnproven(fetched?.unsolved(errors) ?? errors);
+        throwUnproven(reading.fetched?.unsolved(errors) ?? errors);
         return result;
       }
-      await this.#refresh(host, stale);
+      await this.#refresh(reading, stale);
     }
     throw new UnprovenRead('the shared index: rows were added during the read');
   }
@@ -121,32 +136,27 @@ export class Segments {
     return new Map(within.sort(([a], [b]) => a - b));
   }
 
-  async #refresh(host: ClickHouse, stale: readonly number[]): Promise<void> {
+  async #refresh(reading: Reading, stale: readonly number[]): Promise<void> {
     for (const segment of stale) this.#states.delete(segment);
     const range = blocksOf(Math.min(...stale), Math.max(...stale));
-    const { prints, stored } = await readStored(host, this.#chain, range);
+    const { prints, stored } = await readStored(reading, range);
     for (const [segment, state] of stored)
       if (!this.#states.has(segment) && isEqual(state.print, prints.get(segment)))
         this.#states.set(segment, state);
     const left = stale.filter((segment) => prints.has(segment) && !this.#states.has(segment));
     for (const run of runsOf(left.sort((a, b) => a - b)))
-      for (const [segment, state] of await derive(host, this.#chain, run)) this.#states.set(segment, state);
+      for (const [segment, state] of await derive(reading, run)) this.#states.set(segment, state);
   }
 }
 
 /** Returns the state of a segment if all of its blocks are present and proven. */
-export async function completeState(
-  host: ClickHouse,
-  chain: bigint,
-  segment: number,
-): Promise<SegmentState | undefined> {
+export async function completeState(reading: Reading, segment: number): Promise<SegmentState | undefined> {
   const range = blocksOf(segment);
-  const from = `FROM (SELECT 1) AS o ${FINGERPRINTS.from}`;
-  const parameters = rangeParameters(chain, range);
-  const prints = await host.row({ columns: FINGERPRINTS.columns, from, parameters }, readFingerprints);
+  const statement = { range, columns: '1', from: 'FROM (SELECT 1) AS one' };
+  const { prints } = await rowWithPrints(reading, statement, (row) => ({ one: row.uint8() }));
   const [rows = 0n] = prints.get(segment) ?? [];
   if (rows < BLOCKS_PER_SEGMENT) return undefined;
-  const state = (await derive(host, chain, range)).get(segment);
+  const state = (await derive(reading, range)).get(segment);
   return state?.missing.length === 0 && state.unproven.length === 0 ? state : undefined;
 }
 
@@ -161,16 +171,10 @@ export function segmentRow(chain: bigint, segment: number, state: SegmentState):
 }
 
 /** Returns the current fingerprints of a range, and the rows of `trace_segments`. */
-async function readStored(
-  host: ClickHouse,
-  chain: bigint,
-  range: BlockRange,
-): Promise<{ prints: Fingerprints; stored: (readonly [segment: number, state: SegmentState])[] }> {
+function readStored(reading: Reading, range: BlockRange) {
   const from = `FROM (SELECT groupArray((number, blocks, block_sum, parties, party_sum, parent, last, ignored)) AS stored
-    FROM trace_segments WHERE chain = {chain:UInt64} AND number BETWEEN {first:UInt32} AND {last:UInt32}) AS s
-    ${FINGERPRINTS.from}`;
-  const columns = `stored, ${FINGERPRINTS.columns}`;
-  return host.row({ columns, from, parameters: rangeParameters(chain, range) }, (row) => {
+    FROM trace_segments WHERE chain = {chain:UInt64} AND number BETWEEN {first:UInt32} AND {last:UInt32}) AS s`;
+  return rowWithPrints(reading, { range, columns: 'stored', from }, (row) => {
     const stored = row.array(() => {
       const segment = segmentOf(row.uint32());
       const state: SegmentState = {
@@ -181,17 +185,13 @@ async function readStored(
       };
       return [segment, state] as const;
     });
-    return { prints: readFingerprints(row), stored };
+    return { stored };
   });
 }
 
 /** Derives the states of segments from their rows. */
-async function derive(
-  host: ClickHouse,
-  chain: bigint,
-  range: BlockRange,
-): Promise<Map<number, SegmentState>> {
-  const counted = await countRows(host, chain, range);
+async function derive(reading: Reading, range: BlockRange): Promise<Map<number, SegmentState>> {
+  const counted = await countRows(reading, range);
   return new Map([...counted.prints].map(([segment, print]) => [segment, stateOf(segment, print, counted)]));
 }
 
@@ -207,29 +207,20 @@ export interface ProvenReading extends Reading {
 }
 
 /** Reads the blocks of segments, and counts their rows by address. */
-async function countRows(host: ClickHouse, chain: bigint, range: BlockRange): Promise<CountedRows> {
-  const from = `FROM (${grouped(VALID_IN_RANGE)}) AS b
-    CROSS JOIN (${ROWS_BY_WRITE}) AS p ${FINGERPRINTS.from}`;
-  const parameters = rangeParameters(chain, range);
-  return host.row({ columns: `blocks, rows, ${FINGERPRINTS.columns}`, from, parameters }, (row) => {
-    const blocks = byNumber(row.array(() => readBlockRow(row)));
-    return { blocks, rows: readWriteRows(row), prints: readFingerprints(row) };
-  });
+function countRows(reading: Reading, range: BlockRange): Promise<CountedRows> {
+  const from = `FROM (${grouped(VALID_IN_RANGE)}) AS b CROSS JOIN (${ROWS_BY_WRITE}) AS p`;
+  return rowWithPrints(reading, { range, columns: 'blocks, rows', from }, (row) => ({
+    ...{ blocks: byNumber(row.array(() => readBlockRow(row))), rows: readWriteRows(row) },
+  }));
 }
 
 /** Returns the present blocks of a range, ascending. Throws UnprovenRead if a block lacks rows, or if links are wrong. */
-export async function readCounted(host: ClickHouse, chain: bigint, range: BlockRange): Promise<BlockRow[]> {
-  const { blocks, rows } = await countRows(host, chain, range);
+export async function readCounted(reading: Reading, range: BlockRange): Promise<BlockRow[]> {
+  const { blocks, rows } = await countRows(reading, range);
   const within = [...blocks.values()];
   throwUnproven([...wrongLinks(within), ...wrongRows(within, rows)]);
   return within;
 }
-
-/** Returns the parameters for a range of blocks, and for the fingerprints of its segments. */
-export const rangeParameters = (chain: bigint, { fromBlock, toBlock }: BlockRange): Parameters => ({
-  ...{ chain: String(chain), first: fromBlock, last: toBlock },
-  ...{ firstSegment: segmentOf(fromBlock), lastSegment: segmentOf(toBlock) },
-});
 
 /** Returns all blocks of consecutive segments. */
 export const blocksOf = (first: number, last = first): BlockRange => ({

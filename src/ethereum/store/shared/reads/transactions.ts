@@ -11,7 +11,7 @@ import { SIDE_BITS } from '../tables/rows.ts';
 import { type Reading, readNumbers } from './blocks.ts';
 import { partiesWhere } from './fetchedBlocks.ts';
 import { readChunks } from './readChunks.ts';
-import { FINGERPRINTS, type ProvenReading, rangeParameters, readFingerprints } from './segments.ts';
+import { type ProvenReading, rowWithPrints } from './segments.ts';
 
 /**
  * Maximum number of transactions with the same hash prefix that are examined. More than one needs a deliberate
@@ -37,25 +37,21 @@ export async function findTransaction(
   { fromBlock = 0, upTo = MAX_BLOCK }: Pick<TransactionLimits, 'fromBlock' | 'upTo'>,
 ): Promise<RootFrame | undefined> {
   const { host, chain, segments, fetched } = reading;
-  const searched = { fromBlock, toBlock: Math.min(upTo, MAX_BLOCK) };
+  const range = { fromBlock, toBlock: Math.min(upTo, MAX_BLOCK) };
   const term = termOf(hash).slice(2);
-  const parameters = { ...rangeParameters(chain, searched), term };
   const condition = `address = toFixedString(unhex({term:String}), 20) AND number BETWEEN {first:UInt32} AND {last:UInt32}
     AND bitAnd(sides, ${SIDE_BITS.transaction}) != 0`;
   const from = `FROM (SELECT groupArray((number, trace_index, write)) AS places FROM (
     SELECT number, trace_index, write FROM ${partiesWhere(condition, fetched, [term])}
     ORDER BY number DESC LIMIT ${MAX_CANDIDATES})) AS c`;
-  const places = await host.row({ columns: 'places', from, parameters }, readPlaces);
-  const found = await examine(reading, hash, places);
+  const parameters = { chain: String(chain), first: range.fromBlock, last: range.toBlock, term };
+  const statement = { range, columns: 'places', from, parameters };
+  const found = await examine(reading, hash, await host.row(statement, readPlaces));
   if (found !== undefined) return found;
-  const columns = `places, ${FINGERPRINTS.columns}`;
-  const statement = { columns, from: `${from} ${FINGERPRINTS.from}`, parameters };
-  const proven = await segments.prove(reading, searched, () =>
-    host.row(statement, (row) => ({
-      ...{ places: readPlaces(row), prints: readFingerprints(row), searched },
-    })),
+  const { places } = await segments.prove(reading, range, () =>
+    rowWithPrints(reading, statement, (row) => ({ places: readPlaces(row), searched: range })),
   );
-  return examine(reading, hash, proven.places);
+  return examine(reading, hash, places);
 }
 
 /** Returns the first candidate that is a root frame of the transaction in a valid block. */
@@ -64,17 +60,14 @@ async function examine(
   hash: Hash,
   places: readonly TracePosition[],
 ): Promise<RootFrame | undefined> {
-  const blocks = await readNumbers(
-    reading,
-    places.map(({ number }) => number),
-  );
+  const numbers = places.map(({ number }) => number);
+  const blocks = await readNumbers(reading, numbers);
   const hashBytes = Buffer.from(hash.slice(2), 'hex');
   for (const place of places) {
     const block = blocks.get(place.number);
     if (block === undefined || !isTraced(block) || block.write !== place.write) continue;
-    const chunks = await readChunks(reading, [place], CHUNK_BYTES);
     const { traceIndex } = place;
-    const chunk = chunks.containing(place);
+    const chunk = (await readChunks(reading, [place], CHUNK_BYTES)).containing(place);
     const transactionPosition = transactionPositionOf(chunk, traceIndex % TRACES_PER_CHUNK, hashBytes);
     if (transactionPosition !== undefined) return { block, traceIndex, transactionPosition };
   }

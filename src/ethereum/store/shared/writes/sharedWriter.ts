@@ -50,15 +50,12 @@ export class SharedWriter {
       const host = this.#hosts.current;
       const first = Math.max(lastBlock + 1, end - HEIGHTS_PER_STEP + 1);
       const heights = Array.from({ length: end - first + 1 }, (_, i) => first + i);
-      const held = [...(await readHeights({ host, chain: this.#chain }, heights)).values()];
-      const marks = held.flatMap(({ unavailable: _, ...row }) =>
-        row.exactness === EXACTNESS.missing
-          ? []
-          : {
-              ...{ ...row, version: row.version + 1, exactness: EXACTNESS.missing, write: newWrite() },
-              ...{ traceCount: 0, chunks: 0, parties: 0 },
-            },
-      );
+      const held = await readHeights({ host, chain: this.#chain }, heights);
+      const present = [...held.values()].filter(({ exactness }) => exactness > EXACTNESS.missing);
+      const marks = present.map(({ unavailable: _, ...row }) => ({
+        ...{ ...row, version: row.version + 1, exactness: EXACTNESS.missing, write: newWrite() },
+        ...{ traceCount: 0, chunks: 0, parties: 0 },
+      }));
       await this.#insert(host, 'trace_blocks', blockRows(this.#chain, marks));
       removed += marks.length;
     }
@@ -106,14 +103,11 @@ export class SharedWriter {
       const read = (): Map<bigint, number> =>
         new Map(row.array(() => [row.bigUint64(), row.uint64()] as const));
       const [chunks, parties] = [read(), read()];
-      for (const { row: expected } of writes)
-        if (
-          (chunks.get(expected.write) ?? 0) !== expected.chunks ||
-          (parties.get(expected.write) ?? 0) !== expected.parties
-        )
-          throw new UnprovenRead(
-            `ClickHouse: block ${expected.number} has a wrong number of rows after the insert`,
-          );
+      for (const { row: block } of writes) {
+        const { number, write } = block;
+        if ((chunks.get(write) ?? 0) !== block.chunks || (parties.get(write) ?? 0) !== block.parties)
+          throw new UnprovenRead(`ClickHouse: block ${number} has a wrong number of rows after the insert`);
+      }
     });
   }
 
@@ -122,7 +116,7 @@ export class SharedWriter {
     const segments = [...new Set(writes.map(({ row }) => segmentOf(row.number)))];
     try {
       for (const segment of segments) {
-        const state = await completeState(host, this.#chain, segment);
+        const state = await completeState({ host, chain: this.#chain }, segment);
         if (state !== undefined)
           await this.#insert(host, 'trace_segments', segmentRow(this.#chain, segment, state));
       }
