@@ -1,12 +1,17 @@
 import { writeHex } from '../../../traces/index.ts';
 
-const INITIAL_BYTES = 64 * 1024;
+const INITIAL_BYTES = 4 * 1024;
 const UINT256_BYTES = 32;
 
 /** Encodes rows in RowBinary format. */
 export class RowWriter {
-  #bytes = Buffer.alloc(INITIAL_BYTES);
+  #bytes: Buffer;
   #at = 0;
+
+  /** `expectedBytes` avoids copies; more bytes can be written. */
+  constructor(expectedBytes = INITIAL_BYTES) {
+    this.#bytes = Buffer.alloc(expectedBytes);
+  }
 
   get written(): Buffer {
     return this.#bytes.subarray(0, this.#at);

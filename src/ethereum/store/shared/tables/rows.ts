@@ -30,6 +30,8 @@ const ADDRESS_BYTES = 20;
 const VALUE_BYTES = 32;
 /** Size of the columns chain, number and write. */
 const START_BYTES = 20;
+/** Size of a row of `trace_chunks` without its bytes, at most. */
+const CHUNK_OVERHEAD_BYTES = START_BYTES + 17;
 /** Size of a row of `trace_parties`. */
 export const PARTY_BYTES = START_BYTES + ADDRESS_BYTES + 7 + VALUE_BYTES;
 
@@ -85,7 +87,10 @@ export const exactnessOf = ({ block, lacksFrames }: IndexedBlock): number =>
 
 /** Encodes the chunks of blocks as rows of `trace_chunks`. */
 export function chunkRows(chain: bigint, written: readonly BlockWrite[]): Buffer {
-  const rows = new RowWriter();
+  const sizes = written.flatMap(({ block }) =>
+    block.chunks.map(({ length }) => CHUNK_OVERHEAD_BYTES + length),
+  );
+  const rows = new RowWriter(sizes.reduce((sum, size) => sum + size, 0));
   for (const { block, row } of written) {
     const { number, write } = row;
     const start = startOf(chain, row);
@@ -99,7 +104,7 @@ export function chunkRows(chain: bigint, written: readonly BlockWrite[]): Buffer
 
 /** Encodes the addresses and transactions of blocks as rows of `trace_parties`. */
 export function partyRows(chain: bigint, written: readonly BlockWrite[]): Buffer {
-  const rows = new RowWriter();
+  const rows = new RowWriter(PARTY_BYTES * written.reduce((sum, { row }) => sum + row.parties, 0));
   for (const { block, row, parties } of written) {
     const start = startOf(chain, row);
     const attributes = attributesOf(block.chunks, row.traceCount);
@@ -113,8 +118,13 @@ export function partyRows(chain: bigint, written: readonly BlockWrite[]): Buffer
 }
 
 /** Returns the columns with which a row of `trace_chunks` and of `trace_parties` starts. */
-const startOf = (chain: bigint, { number, write }: BlockRow): Buffer =>
-  new RowWriter().uint64(chain).uint32(number).uint64(write).written;
+function startOf(chain: bigint, { number, write }: BlockRow): Buffer {
+  const start = Buffer.alloc(START_BYTES);
+  start.writeBigUInt64LE(chain, 0);
+  start.writeUInt32LE(number, 8);
+  start.writeBigUInt64LE(write, 12);
+  return start;
+}
 
 /** Divides the result of `partyRows` into rows. */
 export const eachParty = (rows: Buffer): Buffer[] =>
