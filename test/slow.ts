@@ -125,6 +125,7 @@ const SLOW_FILES: Readonly<Record<string, readonly string[]>> = {
     'behindIndex',
     'blockHash',
     'combinedStore',
+    'damagedRows',
     'faultyNode',
     'lateStore',
     'nearlyFullDisk',
@@ -132,6 +133,7 @@ const SLOW_FILES: Readonly<Record<string, readonly string[]>> = {
     'onDemand',
     'repairSearch',
     'sharedCommands',
+
     'sharedIndex',
     'sharedSearch',
     'sharedServers',

@@ -9,6 +9,7 @@ import {
   byNumber,
   grouped,
   type Reading,
+  readGrouped,
   throwUnproven,
   VALID_IN_RANGE,
   wrongLinks,
@@ -16,7 +17,7 @@ import {
 import type { Chunks } from '../reads/chunks.ts';
 import { readBlockChunks } from '../reads/readChunks.ts';
 import { rowWithPrints } from '../reads/segments.ts';
-import { type BlockRow, readBlockRow } from '../tables/blockRow.ts';
+import type { BlockRow } from '../tables/blockRow.ts';
 import type { FoundTrace, SearchResult, Window } from './window.ts';
 
 /**
@@ -55,7 +56,7 @@ export async function searchBlocks(
 function tracedBlocks(reading: Reading, window: Window) {
   const { order, searchRange, proven: range } = window;
   const { fromBlock: first, toBlock: last } = searchRange;
-  const traced = `SELECT * FROM (${VALID_IN_RANGE}) WHERE traces > 0 ORDER BY number ${order} LIMIT ${MAX_BLOCKS + 1}`;
+  const traced = `SELECT * FROM (${VALID_IN_RANGE}) WHERE traces + parties > 0 ORDER BY number ${order} LIMIT ${MAX_BLOCKS + 1}`;
   const statement = {
     range,
     columns: 'blocks',
@@ -63,7 +64,7 @@ function tracedBlocks(reading: Reading, window: Window) {
     parameters: { first, last },
   };
   return rowWithPrints(reading, statement, (row) => {
-    const stored = row.array(() => readBlockRow(row));
+    const stored = readGrouped(row, reading.fetched);
     const own = reading.fetched?.rows({ first, last }) ?? [];
     const blocks = [...byNumber([...stored, ...own]).values()].filter(({ traceCount }) => traceCount > 0);
     throwUnproven(wrongLinks(blocks));

@@ -6,6 +6,7 @@ import {
   BLOCK_TUPLE,
   type BlockRow,
   EXACTNESS,
+  isDamaged,
   isTraced,
   readBlockRow,
   validRows,
@@ -28,6 +29,13 @@ export const VALID_IN_RANGE = validRows('number BETWEEN {first:UInt32} AND {last
 /** SQL: one row with the valid rows that a statement selects. */
 export const grouped = (rows: string): string =>
   `SELECT groupArray(${BLOCK_TUPLE}) AS blocks FROM (${rows}) WHERE exactness > 0`;
+
+/** Reads the result of `grouped`. Throws UnprovenRead if a row is damaged whose block was not fetched. */
+export const readGrouped = (row: RowReader, fetched: FetchedBlocks | undefined): BlockRow[] =>
+  present(
+    row.array(() => readBlockRow(row)),
+    fetched,
+  );
 
 /** SQL: one row with the number of rows by address of each write of the heights from {first} to {last}. */
 export const ROWS_BY_WRITE = `SELECT groupArray((number, write, n)) AS rows FROM (
@@ -87,15 +95,15 @@ export function throwUnproven(errors: Iterable<UnprovenRead>): void {
 /** Returns the blocks from `fromBlock` to `toBlock` and their neighbours, by number. */
 export async function readRange({ host, chain, fetched }: Reading, range: BlockRange): Promise<BlockRows> {
   const near = withNeighbours(range);
-  const rows = await readRows(host, VALID_IN_RANGE, { chain: String(chain), ...near });
-  return byNumber([...present(rows), ...(fetched?.rows(near) ?? [])]);
+  const rows = await readAny(host, VALID_IN_RANGE, { chain: String(chain), ...near });
+  return byNumber([...present(rows, fetched), ...(fetched?.rows(near) ?? [])]);
 }
 
 /** Returns the blocks with the given numbers, by number. */
 export async function readNumbers(reading: Reading, numbers: readonly number[]): Promise<BlockRows> {
   const rows = await readHeights(reading, numbers);
   const fetched = reading.fetched?.rows().filter(({ number }) => numbers.includes(number)) ?? [];
-  return byNumber([...present([...rows.values()]), ...fetched]);
+  return byNumber([...present([...rows.values()], reading.fetched), ...fetched]);
 }
 
 /** Throws UnprovenRead if a fetched block is not linked to its neighbours. */
@@ -104,21 +112,39 @@ export async function checkFetched(reading: Reading): Promise<void> {
   if (near !== undefined) throwUnproven(wrongLinks((await readNumbers(reading, near)).values()));
 }
 
-/** Returns the valid rows of the given heights, also of those that a rewind has marked as missing. */
+/** Returns the valid rows of the given heights, also those that a rewind has marked as missing, or that are damaged. */
 export async function readHeights({ host, chain }: Reading, numbers: readonly number[]): Promise<BlockRows> {
   if (numbers.length === 0) return new Map();
   const parameters = { chain: String(chain), numbers: [...new Set(numbers)] };
-  return byNumber(await readRows(host, validRows('number IN {numbers:Array(UInt32)}'), parameters));
+  return byNumber(await readAny(host, validRows('number IN {numbers:Array(UInt32)}'), parameters));
 }
 
-/** Returns the rows that a statement selects from `trace_blocks`, in any order. */
-export const readRows = (host: ClickHouse, rows: string, parameters: Parameters): Promise<BlockRow[]> =>
-  host.row({ columns: `groupArray(${BLOCK_TUPLE})`, from: `FROM (${rows})`, parameters }, (row) =>
-    row.array(() => readBlockRow(row)),
-  );
+/** Returns the rows that a statement selects from `trace_blocks`, in any order. Throws UnprovenRead if one is damaged. */
+export const readRows = async (host: ClickHouse, rows: string, parameters: Parameters): Promise<BlockRow[]> =>
+  intact(await readAny(host, rows, parameters), undefined);
 
-const present = (rows: readonly BlockRow[]): BlockRow[] =>
-  rows.filter(({ exactness }) => exactness > EXACTNESS.missing);
+/** As `readRows`, with damaged rows. */
+const readAny = (host: ClickHouse, rows: string, parameters: Parameters): Promise<BlockRow[]> =>
+  host.row({ columns: `groupArray(${BLOCK_TUPLE})`, from: `FROM (${rows})`, parameters }, readTuples);
+
+/** As `readGrouped`, with damaged rows. */
+export const readTuples = (row: RowReader): BlockRow[] => row.array(() => readBlockRow(row));
+
+const present = (rows: readonly BlockRow[], fetched: FetchedBlocks | undefined): BlockRow[] =>
+  intact(rows, fetched).filter(({ exactness }) => exactness > EXACTNESS.missing);
+
+/** Returns the rows that are not damaged. Throws UnprovenRead if a row is damaged whose block was not fetched. */
+function intact(rows: readonly BlockRow[], fetched: FetchedBlocks | undefined): BlockRow[] {
+  const errors = wrongChecksums(rows);
+  throwUnproven(fetched?.unsolved(errors) ?? errors);
+  return rows.filter((row) => !isDamaged(row));
+}
+
+/** Returns an error for each damaged row. */
+export const wrongChecksums = (rows: readonly BlockRow[]): UnprovenRead[] =>
+  rows
+    .filter(isDamaged)
+    .map(({ number }) => new UnprovenRead(`ClickHouse: the row of block ${number} is damaged`, [number]));
 
 /** Returns rows by number, ascending. Of two rows with the same number, the later one is valid. */
 export const byNumber = (rows: readonly BlockRow[]): BlockRows =>

@@ -1,6 +1,5 @@
 import { assertNotTooMany, type JsonWriter, searchLimit, type TraceFilter } from '../../../traces/index.ts';
 import { UnprovenRead } from '../connection/failures.ts';
-import { readBlockRow } from '../tables/blockRow.ts';
 import { readPlaces, type TracePosition } from '../tables/position.ts';
 import { SIDE_BITS } from '../tables/rows.ts';
 import {
@@ -12,6 +11,7 @@ import {
   type KnownBlock,
   type Reading,
   ROWS_BY_WRITE,
+  readGrouped,
   readRange,
   readWriteRows,
   throwUnproven,
@@ -124,7 +124,7 @@ async function searchByAddress(
   };
   const columns = `blocks, places, ${isCounted ? 'matches' : 'toUInt64(0)'}, rows`;
   return host.row({ columns, from, parameters }, (row) => {
-    const stored = row.array(() => readBlockRow(row));
+    const stored = readGrouped(row, fetched);
     const blocks = byNumber([...stored, ...(fetched?.rows(near) ?? [])]);
     const places = readPlaces(row);
     const matches = Math.max(row.uint64(), places.length);

@@ -9,7 +9,7 @@ import type { RowStatement } from '../connection/clickHouse.ts';
 import { UnprovenRead } from '../connection/failures.ts';
 import type { RowReader } from '../connection/rowReader.ts';
 import { RowWriter } from '../connection/rowWriter.ts';
-import { type BlockRow, isTraced, readBlockRow, readHash } from '../tables/blockRow.ts';
+import { type BlockRow, isDamaged, isTraced, readHash } from '../tables/blockRow.ts';
 import { SEGMENT } from '../tables/tables.ts';
 import {
   type BlockRows,
@@ -17,10 +17,12 @@ import {
   grouped,
   type Reading,
   ROWS_BY_WRITE,
+  readTuples,
   readWriteRows,
   throwUnproven,
   VALID_IN_RANGE,
   type WriteRows,
+  wrongChecksums,
   wrongLinks,
   wrongRows,
 } from './blocks.ts';
@@ -210,7 +212,7 @@ export interface ProvenReading extends Reading {
 function countRows(reading: Reading, range: BlockRange): Promise<CountedRows> {
   const from = `FROM (${grouped(VALID_IN_RANGE)}) AS b CROSS JOIN (${ROWS_BY_WRITE}) AS p`;
   return rowWithPrints(reading, { range, columns: 'blocks, rows', from }, (row) => ({
-    ...{ blocks: byNumber(row.array(() => readBlockRow(row))), rows: readWriteRows(row) },
+    ...{ blocks: byNumber(readTuples(row)), rows: readWriteRows(row) },
   }));
 }
 
@@ -218,9 +220,15 @@ function countRows(reading: Reading, range: BlockRange): Promise<CountedRows> {
 export async function readCounted(reading: Reading, range: BlockRange): Promise<BlockRow[]> {
   const { blocks, rows } = await countRows(reading, range);
   const within = [...blocks.values()];
-  throwUnproven([...wrongLinks(within), ...wrongRows(within, rows)]);
+  throwUnproven(faultsOf(within, rows));
   return within;
 }
+
+const faultsOf = (blocks: readonly BlockRow[], rows: readonly WriteRows[]): UnprovenRead[] => [
+  ...wrongChecksums(blocks),
+  ...wrongLinks(blocks),
+  ...wrongRows(blocks, rows),
+];
 
 /** Returns all blocks of consecutive segments. */
 export const blocksOf = (first: number, last = first): BlockRange => ({
@@ -232,7 +240,7 @@ function stateOf(segment: number, print: Fingerprint, { blocks, rows }: CountedR
   const { fromBlock: first, toBlock: last } = blocksOf(segment);
   const isWithin = ({ number }: { number: number }): boolean => number >= first && number <= last;
   const within = [...blocks.values()].filter(isWithin);
-  const traced = within.filter(isTraced);
+  const traced = within.filter((row) => isTraced(row) || isDamaged(row));
   const valid = new Set(traced.map(({ write }) => write));
   const missing: BlockRange[] = [];
   let next = first;
@@ -241,7 +249,7 @@ function stateOf(segment: number, print: Fingerprint, { blocks, rows }: CountedR
     next = number + 1;
   }
   return {
-    ...{ print, missing, unproven: [...wrongLinks(within), ...wrongRows(within, rows)] },
+    ...{ print, missing, unproven: faultsOf(within, rows) },
     ignored: rows.filter((one) => isWithin(one) && !valid.has(one.write)).map(({ write }) => write),
     parent: blocks.get(first)?.parentHash,
     last: blocks.get(last)?.hash,

@@ -1,12 +1,18 @@
 import { type Hash, type StoredBlock, TRACE_FAILURES, type TraceFailure } from '../../../traces/index.ts';
-import type { RowReader } from '../connection/rowReader.ts';
+import { RowReader } from '../connection/rowReader.ts';
 import { RowWriter } from '../connection/rowWriter.ts';
+import { checksumOf } from './checksums.ts';
 import { columnsOf } from './tables.ts';
 
-/** How exact the source of a block is. A higher value outranks a lower one. */
-export const EXACTNESS = { missing: 0, unavailable: 1, lacksFrames: 2, complete: 3 } as const;
+/**
+ * How exact the source of a block is. A higher value outranks a lower one. `damaged` is not stored: it is that of a row
+ * whose checksum is wrong.
+ */
+export const EXACTNESS = { damaged: -1, missing: 0, unavailable: 1, lacksFrames: 2, complete: 3 } as const;
 
 const HASH_BYTES = 32;
+/** Size of the columns between `chain` and `checksum`. */
+const CONTENT_BYTES = 134;
 
 /** A row of `trace_blocks`. */
 export interface BlockRow extends StoredBlock {
@@ -18,6 +24,8 @@ export interface BlockRow extends StoredBlock {
   readonly parties: number;
   readonly digest: Buffer;
 }
+
+export const isDamaged = ({ exactness }: BlockRow): boolean => exactness === EXACTNESS.damaged;
 
 export const isTraced = ({ exactness }: BlockRow): boolean => exactness > EXACTNESS.unavailable;
 
@@ -33,7 +41,10 @@ export const validRows = (condition: string): string =>
     ORDER BY number, version DESC, exactness DESC, digest DESC, write DESC LIMIT 1 BY number`;
 
 /** Reads a value of type BLOCK_TUPLE. */
-export function readBlockRow(row: RowReader): BlockRow {
+export function readBlockRow(tuple: RowReader): BlockRow {
+  const content = tuple.fixed(CONTENT_BYTES);
+  const isDamaged = tuple.bigUint64() !== checksumOf(content);
+  const row = new RowReader(content);
   const number = row.uint32();
   const [version, exactness, failure] = [row.uint32(), row.uint8(), row.uint8()];
   const write = row.bigUint64();
@@ -43,7 +54,8 @@ export function readBlockRow(row: RowReader): BlockRow {
   const unavailable = TRACE_FAILURES[failure - 1];
   return {
     ...{ number, hash, parentHash, timestamp, traceCount, ...(unavailable && { unavailable }) },
-    ...{ version, exactness, write, chunks, parties, digest: row.fixed(HASH_BYTES) },
+    ...{ version, write, chunks, parties, digest: row.fixed(HASH_BYTES) },
+    exactness: isDamaged ? EXACTNESS.damaged : exactness,
   };
 }
 
@@ -58,9 +70,11 @@ export function storedBlockOf(row: BlockRow): StoredBlock {
 export function blockRows(chain: bigint, blocks: readonly BlockRow[]): Buffer {
   const rows = new RowWriter();
   for (const { number, version, exactness, unavailable, write, hash, parentHash, ...block } of blocks) {
-    rows.uint64(chain).uint32(number).uint32(version).uint8(exactness).uint8(failureCodeOf(unavailable));
-    rows.uint64(write).hex(hash).hex(parentHash).uint64(BigInt(block.timestamp));
-    rows.uint32(block.traceCount).uint32(block.chunks).uint32(block.parties).fixed(block.digest);
+    const content = new RowWriter(CONTENT_BYTES);
+    content.uint32(number).uint32(version).uint8(exactness).uint8(failureCodeOf(unavailable));
+    content.uint64(write).hex(hash).hex(parentHash).uint64(BigInt(block.timestamp));
+    content.uint32(block.traceCount).uint32(block.chunks).uint32(block.parties).fixed(block.digest);
+    rows.uint64(chain).fixed(content.written).uint64(checksumOf(content.written));
   }
   return rows.written;
 }

@@ -25,6 +25,10 @@ export function chunkChecksum({ chain, number, chunk, write }: ChunkKey, bytes: 
   return createHash('sha256').update(key).update(bytes).digest().readBigUInt64LE(0);
 }
 
+/** Returns 64 bits of the SHA-256 over the columns of a row. */
+export const checksumOf = (content: Uint8Array): bigint =>
+  createHash('sha256').update(content).digest().readBigUInt64LE(0);
+
 /** Returns the SHA-256 over all chunks of a block. It is the same for every write of the same traces. */
 export function digestOf(chunks: readonly Uint8Array[]): Buffer {
   const hash = createHash('sha256');

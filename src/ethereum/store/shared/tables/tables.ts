@@ -71,6 +71,7 @@ const TABLES = {
       chunks: 'UInt32 CODEC(ZSTD(1))',
       parties: 'UInt32 CODEC(ZSTD(1))',
       digest: 'FixedString(32)',
+      checksum: 'UInt64',
     },
     projections: [BY_SEGMENT],
     order: 'chain, number',

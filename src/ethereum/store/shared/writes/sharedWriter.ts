@@ -126,8 +126,9 @@ export class SharedWriter {
   }
 }
 
+/** A block that replaces a removed or damaged one has a higher version, because a damaged row may seem exact. */
 const versionAfter = (held: BlockRow | undefined, again: boolean): number =>
-  held === undefined ? 0 : held.version + Number(again && held.exactness > EXACTNESS.missing);
+  held === undefined ? 0 : held.version + Number(again || held.exactness <= EXACTNESS.missing);
 
 /** Returns the blocks to write. Throws IndexConflictError unless adjacent blocks are parent and child. */
 function newBlocks(blocks: readonly IndexedBlock[], held: BlockRows, again: boolean): IndexedBlock[] {

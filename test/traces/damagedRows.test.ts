@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { migrateSharedTraces, openSharedTraces } from '../../src/ethereum/store/shared/index.ts';
+import { indexBlock } from '../../src/ethereum/traces/index.ts';
+import { GrowingChain, shape } from '../contract/growingChain.ts';
+import { ClickHouseServer, hasClickHouse, WITHOUT_CLICKHOUSE } from '../support/clickHouse.ts';
+import { Random } from '../support/random.ts';
+import { newChain } from '../support/sharedIndex.ts';
+import { syntheticBlock } from '../support/syntheticChain.ts';
+
+const [FIRST, LAST, CHANGED] = [2040, 2055, 2044];
+const MAX_BYTES = 2 ** 26;
+
+describe.skipIf(!hasClickHouse)(`a changed row of trace_blocks${WITHOUT_CLICKHOUSE}`, () => {
+  let clickHouse: ClickHouseServer;
+  beforeAll(async () => {
+    clickHouse = await ClickHouseServer.start();
+    await migrateSharedTraces(clickHouse.url());
+  });
+  afterAll(() => clickHouse?.remove());
+
+  it.each([
+    ['traces = traces - 8', 'no trace of some'],
+    ['traces = traces - 1', 'the last trace is hidden'],
+    ['traces = traces + 1', 'there seems to be one more'],
+    ['traces = 0', 'the block seems to be empty'],
+    ['version = 7', 'the row seems to be newer'],
+    ['exactness = 1', 'the block seems to be without traces'],
+    ['timestamp = 1', 'a wrong time'],
+  ])('is not used, and replaced when the block is written again: %s (%s)', async (change) => {
+    const identity = newChain();
+    const traces = openSharedTraces(clickHouse.url());
+    const [reader, writer] = [traces.reader(identity), traces.writer(identity)];
+    const chain = new GrowingChain(new Random(56), FIRST);
+    let skipped = 3;
+    while (chain.next <= LAST) {
+      const parentHash = chain.blocks.get(chain.next - 1)?.header.hash;
+      const block = syntheticBlock(chain.random, shape, { number: chain.next++, parentHash });
+      chain.put(block);
+      if (block.header.number <= CHANGED) skipped += block.traces.length;
+      await writer.write([indexBlock(block.header, block.traces)]);
+    }
+    const range = { fromBlock: FIRST, toBlock: LAST };
+    const filter = { ...range, fromAddresses: [], toAddresses: [], mode: 'intersection' } as const;
+    const results = () =>
+      Promise.allSettled([
+        // `after` skips the changed block.
+        reader
+          .filter({ ...filter, after: skipped, count: 5 }, { maxBytes: MAX_BYTES })
+          .then((part) => part?.bytes),
+        reader.blockTraces(CHANGED, MAX_BYTES),
+        reader.block(CHANGED),
+      ]);
+    const right = await results();
+    expect(right.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
+    await clickHouse.query(
+      `ALTER TABLE trace_blocks UPDATE ${change} WHERE number = ${CHANGED} SETTINGS mutations_sync = 2`,
+    );
+    // No result: the gateway then reads the block from a node, or reports an error.
+    for (const result of await results())
+      expect(result.status === 'fulfilled' && result.value, change).toBeFalsy();
+    const { header, traces: whole } = chain.blocks.get(CHANGED) ?? {};
+    if (header === undefined || whole === undefined) throw new Error('the changed block is missing');
+    await writer.write([indexBlock(header, whole)], { again: true });
+    expect(await results()).toEqual(right);
+    await traces.close();
+  });
+});
