@@ -16,7 +16,7 @@ import { uint32Key } from './keys.ts';
 import { Writes } from './write/writes.ts';
 
 /** Version of the layout in keys.ts, checksum.ts, records.ts and directory/run.ts. */
-const FORMAT = 2;
+const FORMAT = 3;
 
 /** Values of at least this size are compressed. */
 const COMPRESSION_THRESHOLD_BYTES = 100;
