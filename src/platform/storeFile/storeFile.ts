@@ -63,10 +63,12 @@ export class StoreFile {
 
   /** Opens the store while no other process commits to it. Throws StoreDamagedError if its file would crash LMDB. */
   withOpen<T>(openStore: () => T): T {
-    checkHeads(join(this.#folder, DATA_FILE));
     const lock = EnvironmentLock.of(this.#folder);
     try {
-      const recordIdentity = lock.withOpen(openStore);
+      const recordIdentity = lock.withOpen(() => {
+        checkHeads(join(this.#folder, DATA_FILE));
+        return openStore();
+      });
       this.#lock = lock;
       return recordIdentity;
     } catch (error) {
