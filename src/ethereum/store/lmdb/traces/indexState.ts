@@ -22,8 +22,7 @@ import { allTracesOf } from './allTraces.ts';
 import { DamagedIndexError, partOfBlock, segmentPart } from './damagedIndexError.ts';
 import { SEGMENTS_KEY } from './directory/directoryKeys.ts';
 import { DirectoryReader } from './directory/directoryReader.ts';
-import { bucketKey, runKey } from './directory/run.ts';
-import type { RunName } from './directory/runWriter.ts';
+import { bucketKey, type RunName, runKey } from './directory/run.ts';
 import { SegmentStates } from './directory/segmentStates.ts';
 import {
   NEWEST_DICTIONARY_KEY,

@@ -1,3 +1,4 @@
+import type { Database } from 'lmdb';
 import {
   COST,
   type FoundList,
@@ -10,11 +11,10 @@ import {
 } from '../../../../traces/index.ts';
 import { DamagedIndexError } from '../damagedIndexError.ts';
 import type { TraceEnvironment } from '../environment.ts';
-import type { IndexState } from '../indexState.ts';
 import { DIRECTORY_KEY } from './directoryKeys.ts';
 import { HalfSipHash } from './halfSipHash.ts';
 import { columnOf, PartReader, type PartSide } from './parts.ts';
-import { bucketOf, decodeRunHead, findParts, hashOf } from './run.ts';
+import { bucketOf, decodeRunHead, findParts, hashOf, type RunName } from './run.ts';
 import {
   inOrder,
   NO_RUN,
@@ -66,13 +66,20 @@ interface Hashed {
   readonly hash: number;
 }
 
+/** The records of the index that a DirectoryReader reads. */
+interface DirectoryState {
+  segmentStates(): SegmentStates;
+  read(database: Database<Buffer, Buffer>, key: Buffer): Buffer | undefined;
+  runRecord(name: RunName, bucket?: number): Buffer;
+}
+
 /**
  * Finds the segments that contain an address by a lookup in the runs of the directory. Segments that no run covers
  * are always returned.
  */
 export class DirectoryReader {
   readonly #environment: TraceEnvironment;
-  readonly #state: IndexState;
+  readonly #state: DirectoryState;
   readonly #part = new PartReader();
   #hash: HalfSipHash | undefined;
   /**
@@ -84,7 +91,7 @@ export class DirectoryReader {
   /** The last address that was looked up, and its hash. Usually several runs are searched for the same address. */
   #hashed: Hashed | undefined;
 
-  constructor(environment: TraceEnvironment, state: IndexState) {
+  constructor(environment: TraceEnvironment, state: DirectoryState) {
     this.#environment = environment;
     this.#state = state;
   }

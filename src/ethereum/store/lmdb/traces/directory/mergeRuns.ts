@@ -1,8 +1,16 @@
 import type { HalfSipHash } from './halfSipHash.ts';
 import { MergedEntries } from './mergedEntries.ts';
 import { PartReader } from './parts.ts';
-import { BucketWriter, bucketBitsFor, bucketOf, decodeRunHead, EntryReader, hashOf } from './run.ts';
-import { directoryHash, type RunName, RunWriter, removeRun } from './runWriter.ts';
+import {
+  BucketWriter,
+  bucketBitsFor,
+  bucketOf,
+  decodeRunHead,
+  EntryReader,
+  hashOf,
+  type RunName,
+} from './run.ts';
+import { directoryHash, RunWriter, removeRun } from './runWriter.ts';
 import { runOf, type SegmentStates, segmentsPerRun } from './segmentStates.ts';
 import type { UpkeepContext } from './upkeepContext.ts';
 

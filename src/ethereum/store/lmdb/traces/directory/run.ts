@@ -11,6 +11,11 @@ import { writeVarint } from './parts.ts';
  *   entry    20 bytes address, length of the parts (LEB128), parts (parts.ts)
  */
 
+export interface RunName {
+  readonly level: number;
+  readonly run: number;
+}
+
 export const ADDRESS_BYTES = 20;
 
 /**

@@ -3,14 +3,9 @@ import type { Database } from 'lmdb';
 import { Writes } from '../write/writes.ts';
 import { DIRECTORY_KEY } from './directoryKeys.ts';
 import { HASH_KEY_BYTES, HalfSipHash } from './halfSipHash.ts';
-import { bucketKey, encodeRunHead, runKey } from './run.ts';
+import { bucketKey, encodeRunHead, type RunName, runKey } from './run.ts';
 import { segmentsPerRun } from './segmentStates.ts';
 import { changeStates, inSteps, STEP_MS, type UpkeepContext } from './upkeepContext.ts';
-
-export interface RunName {
-  readonly level: number;
-  readonly run: number;
-}
 
 export interface RunContent {
   /** Number of hash bits that select a bucket of the run. */
