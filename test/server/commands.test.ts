@@ -183,7 +183,7 @@ describe('floodgate config', () => {
   it.each([
     ['is missing', 'none', 'cannot be read'],
     ['is empty', 'empty', 'is empty'],
-    ['has no end', '/dev/zero', 'more than'],
+    ['is a device', '/dev/zero', 'only regular files are allowed'],
   ])('rejects a file for a secret that %s', async (_what, name, says) => {
     writeFileSync(join(folder, 'empty'), ' \n');
     const env = { FLOODGATE_API_TOKEN_FILE: name };
