@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate as immediate } from 'node:timers/promises';
 import type { Database } from 'lmdb';
 import {
   type Actor,
@@ -98,7 +99,7 @@ export class LmdbAuditedRecords<Item extends Fields & Identified, Fields extends
       if (retry) writes.push(...this.#firstAnswers.keep(retry, { created: item, overrides }, moment));
       return { result: { item, overrides, replayed: false }, writes };
     });
-    if (!created.replayed) this.#notify(scope);
+    if (!created.replayed) await this.#notify(scope);
     return created;
   }
 
@@ -113,7 +114,7 @@ export class LmdbAuditedRecords<Item extends Fields & Identified, Fields extends
       const writes = this.#writesOf(scope, [{ before, after }], { moment, actor });
       return { result: { after, changed: true }, writes };
     });
-    if (changed) this.#notify(scope);
+    if (changed) await this.#notify(scope);
     return after;
   }
 
@@ -148,7 +149,7 @@ export class LmdbAuditedRecords<Item extends Fields & Identified, Fields extends
       },
       { makesRoom: true },
     );
-    if (deleted > 0) this.#notify(scope);
+    if (deleted > 0) await this.#notify(scope);
     return deleted;
   }
 
@@ -198,8 +199,13 @@ export class LmdbAuditedRecords<Item extends Fields & Identified, Fields extends
     return Object.freeze(this.#options.complete?.(stored) ?? stored);
   }
 
-  #notify([account]: Scope): void {
+  /**
+   * Calls the listeners, and waits while they read the change in microtasks: it is in force in this process before the
+   * client learns that it was written.
+   */
+  async #notify([account]: Scope): Promise<void> {
     this.#feed.notify(account, this.#options.states.get(account)?.changedAt ?? 0);
+    await immediate();
   }
 }
 
