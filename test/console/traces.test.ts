@@ -80,6 +80,25 @@ describe.skipIf(CHROMIUM === undefined)(
     const link = (name: string | RegExp) => page.getByRole('link', { name });
     const fact = (name: string) => page.locator('.receipt > div').filter({ hasText: name }).locator('dd');
 
+    it('opens the subject of a search that was submitted before the networks were known', async () => {
+      let release = (): void => undefined;
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await page.route('**/client/v4/gateway', async (route) => {
+        await released;
+        await route.continue();
+      });
+      await page.reload();
+      await page.getByText('Reading the networks').waitFor();
+      await look(payment.hash);
+      await page.waitForURL(`**/traces/transaction/${payment.hash}`);
+      release();
+      await page.getByText('✓ Succeeded').waitFor();
+      await page.unroute('**/client/v4/gateway');
+      await page.goto(`${floodgate.url}/console/traces`);
+    });
+
     it('shows the receipt, token transfers and logs of a transaction', async () => {
       await look(payment.hash);
       await page.getByText('✓ Succeeded').waitFor();

@@ -14,13 +14,14 @@ import { Landing } from './landing/landing.tsx';
 import { loadDecoder } from './names/names.ts';
 import { NetworkChoice } from './networkChoice.tsx';
 import {
-  linkTo,
   pathOfSubject,
   ShownNetwork,
   type Subject,
   subjectOf,
+  useQuery,
   useSubject,
   useWantedNetwork,
+  withNetwork,
 } from './traceUrl.ts';
 import { TransactionView } from './transaction/transactionView.tsx';
 
@@ -58,13 +59,15 @@ function Subjects({ subject }: { readonly subject: Subject }) {
 }
 
 function Search({ subject, network }: { readonly subject: Subject; readonly network: string | undefined }) {
+  const named = useQuery().get('network') ?? undefined;
   const text = useSignal(subject.id);
   const isWrong = useSignal(false);
   const submit = (event: Event) => {
     event.preventDefault();
     const wanted = subjectOf(text.value);
     isWrong.value = wanted === undefined;
-    if (wanted !== undefined && network !== undefined) goTo(linkTo(wanted, network));
+    // Before the networks are known, the URL may name one.
+    if (wanted !== undefined) goTo(withNetwork(pathOfSubject(wanted), network ?? named));
   };
   return (
     <form class="trace-search" aria-label="Search" onSubmit={submit}>
