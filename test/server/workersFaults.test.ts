@@ -148,6 +148,9 @@ describe.skipIf(!canListProcesses)('a server with workers on an idle chain', () 
     const isOwn = ({ port }: KeepAliveConnection): boolean => own.includes(port ?? 0);
     expect(load.filter(isOwn).length).toBeGreaterThan(0);
     process.kill(hung, signal);
+    // Until its event loop runs the handler of the signal, the worker answers.
+    if (signal === 'SIGUSR2')
+      await until('the worker to hang', () => server.output().includes(`${hung} hangs`));
     const isReplaced = until('the replacement of the worker', async () => {
       const workers = server.workers();
       return workers.length === WORKERS && !workers.includes(hung);
