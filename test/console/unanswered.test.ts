@@ -38,8 +38,7 @@ describe.skipIf(CHROMIUM === undefined)(
         ...{ method: 'POST', body: JSON.stringify(body) },
         headers: { authorization: `Bearer ${server.token}` },
       });
-      // biome-ignore lint/suspicious/noExplicitAny: tests look into results of every shape
-      return ((await answer.json()) as any).result;
+      return ((await answer.json()) as { result: { id: string; value: string } }).result;
     };
     const signedIn = async (token: string): Promise<Tab> => {
       const opened = await openTab(browser, server.url);

@@ -39,8 +39,8 @@ describe.skipIf(CHROMIUM === undefined)(
         ...{ method, ...(body && { body: JSON.stringify(body) }) },
         headers: { authorization: `Bearer ${server.token}` },
       });
-      // biome-ignore lint/suspicious/noExplicitAny: tests look into results of every shape
-      return ((await answer.json()) as any).result;
+      return ((await answer.json()) as { result: { id: string; value: string; rate_sensitivity: string } })
+        .result;
     };
     const signIn = async (value: string) => {
       await page.getByLabel('Token').fill(value);

@@ -40,8 +40,9 @@ const LIES: Readonly<
   Record<
     string,
     {
-      readonly method: string; // biome-ignore lint/suspicious/noExplicitAny: results of several methods
-      readonly lie: (result: any) => unknown;
+      readonly method: string;
+      /** The result is a list or an object, depending on the method. */
+      readonly lie: (result: Json[] & Json) => unknown;
     }
   >
 > = {
@@ -129,7 +130,9 @@ describe(`the repair of an index while a node lies, seed ${SEED}`, () => {
       if (method === undefined || lie === undefined || !methods.includes(method)) return text;
       const calls = [JSON.parse(text)].flat() as Json[];
       const answers = calls.map((one, i) =>
-        methods[i] === method && one['result'] ? { ...one, result: lie(one['result']) } : one,
+        methods[i] === method && one['result']
+          ? { ...one, result: lie(one['result'] as Json[] & Json) }
+          : one,
       );
       return JSON.stringify(text.startsWith('[') ? answers : answers[0]);
     };

@@ -272,8 +272,8 @@ function* linesOf(text: string): Generator<string> {
 }
 
 /**
- * Maximum length of a line: four times that of a record of 65,535 octets, each as `\DDD`. The stack of V8's regular
- * expressions does not suffice for words of some million characters.
+ * Maximum length of a line. The largest record, with 65,535 octets as `\DDD`, needs a quarter of it. V8's regular
+ * expressions exhaust the stack at words of some million characters.
  */
 const MAX_LINE_CHARACTERS = 1024 * 1024;
 const TOKEN = /"((?:[^"\\]|\\.)*)"|;.*|[()]|(?:\\.|[^\s()";])+/g;

@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { Server } from 'node:http';
 import { Server as SecureServer } from 'node:tls';
-import { readNamed } from '../regularFile/index.ts';
+import { MAX_PEM_BYTES, readNamed } from '../regularFile/index.ts';
 
 /** Paths of the PEM files for TLS. */
 export interface TlsFiles {
@@ -33,8 +33,6 @@ class TlsFilesError extends Error {
   override readonly name = 'TlsFilesError';
 }
 
-/** Maximum size of a PEM file. The CA certificates of an operating system have 200 KiB. */
-const MAX_PEM_BYTES = 4 * 1024 * 1024;
 /** Interval of checks for changed files. Polling covers all ways to replace a file: write, rename or link. */
 const LOOK_EVERY_MS = 1_000;
 

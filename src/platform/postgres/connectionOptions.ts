@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import type { ClientConfig } from 'pg';
-import { readNamed } from '../regularFile/index.ts';
+import { MAX_PEM_BYTES, readNamed } from '../regularFile/index.ts';
 
 export class BadPostgresUrl extends Error {
   override readonly name = 'BadPostgresUrl';
@@ -15,8 +15,6 @@ const PARAMETERS = [
   ...(['application_name', 'target_session_attrs'] as const),
 ] as const;
 const SESSION_ATTRIBUTES = ['any', 'read-write'] as const;
-/** Maximum size of a PEM file. The CA certificates of an operating system have 200 KiB. */
-const MAX_PEM_BYTES = 4 * 1024 * 1024;
 const DEFAULT_PORT = 5432;
 const MAX_HOSTS = 8;
 /** Scheme and user, hosts, and the rest of a URL. */

@@ -3,7 +3,7 @@
  * file that the operator names may be a link. Creates folders.
  */
 export { createFolder } from './createFolder.ts';
-export { readDescriptor, readNamed } from './readNamed.ts';
+export { MAX_PEM_BYTES, readDescriptor, readNamed } from './readNamed.ts';
 export {
   openNamed,
   openRegular,

@@ -1,6 +1,8 @@
 import { closeSync, readSync } from 'node:fs';
 import { openNamed } from './regularFile.ts';
 
+/** Maximum size of a PEM file. The CA certificates of an operating system have 200 KiB. */
+export const MAX_PEM_BYTES = 4 * 1024 * 1024;
 const READ_BYTES = 64 * 1024;
 
 /** Returns the content of a file that the operator names. Throws if it is too long, or of a kind that may block. */

@@ -2,13 +2,11 @@
 import { X509Certificate } from 'node:crypto';
 import type { Config } from '../../config/index.ts';
 import type { Condition } from '../../platform/alerts/index.ts';
-import { readNamed } from '../../platform/regularFile/index.ts';
+import { MAX_PEM_BYTES, readNamed } from '../../platform/regularFile/index.ts';
 import type { Token } from '../../rules/index.ts';
 
 export const EXPIRING_KEYS = 'expiring/';
 
-/** Maximum size of a PEM file. */
-const MAX_PEM_BYTES = 4 * 1024 * 1024;
 const DAY_MS = 24 * 3_600_000;
 /** Renewal tools replace certificates earlier. If only two weeks are left, an alert fires: the renewal is failing. */
 const CERTIFICATE_MS = 14 * DAY_MS;

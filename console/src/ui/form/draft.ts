@@ -1,4 +1,4 @@
-/** Input that the user has not saved. This tab keeps it during Back, Reload and a new sign-in. */
+/** Unsaved input. This tab keeps it during Back, Reload and a new sign-in. */
 import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 

@@ -178,7 +178,7 @@ export class CombinedTraceReader implements TraceReader {
 
   /**
    * Runs `local` if the local index has all blocks from `fromBlock` on, or if the chain is not known; otherwise `both`.
-   * Repeats `both` if the first block of the local index has changed meanwhile.
+   * Runs `both` again if the first block of the local index changed during the read.
    */
   #either<T>(
     fromBlock: number,

@@ -13,7 +13,7 @@ import type { Parameters } from '../connection/clickHouse.ts';
 import { blocksOf, type Fingerprints, type SegmentState } from '../reads/segments.ts';
 import type { TracePlace, TracePosition } from '../tables/position.ts';
 
-/** The range of a history, and where one page starts. */
+/** The range of a history, and the position before one of its pages. */
 export interface Walk {
   readonly range: BlockRange;
   readonly order: Order;

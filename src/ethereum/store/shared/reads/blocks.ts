@@ -32,10 +32,7 @@ export const grouped = (rows: string): string =>
 
 /** Reads the result of `grouped`. Throws UnprovenRead if a row is damaged whose block was not fetched. */
 export const readGrouped = (row: RowReader, fetched: FetchedBlocks | undefined): BlockRow[] =>
-  present(
-    row.array(() => readBlockRow(row)),
-    fetched,
-  );
+  present(readTuples(row), fetched);
 
 /** SQL: one row with the number of rows by address of each write of the heights from {first} to {last}. */
 export const ROWS_BY_WRITE = `SELECT groupArray((number, write, n)) AS rows FROM (
@@ -123,11 +120,11 @@ export async function readHeights({ host, chain }: Reading, numbers: readonly nu
 export const readRows = async (host: ClickHouse, rows: string, parameters: Parameters): Promise<BlockRow[]> =>
   intact(await readAny(host, rows, parameters), undefined);
 
-/** As `readRows`, with damaged rows. */
+/** Returns also damaged rows. */
 const readAny = (host: ClickHouse, rows: string, parameters: Parameters): Promise<BlockRow[]> =>
   host.row({ columns: `groupArray(${BLOCK_TUPLE})`, from: `FROM (${rows})`, parameters }, readTuples);
 
-/** As `readGrouped`, with damaged rows. */
+/** Reads the result of `grouped`. Returns also damaged rows. */
 export const readTuples = (row: RowReader): BlockRow[] => row.array(() => readBlockRow(row));
 
 const present = (rows: readonly BlockRow[], fetched: FetchedBlocks | undefined): BlockRow[] =>

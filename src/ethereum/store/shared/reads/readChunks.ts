@@ -63,8 +63,8 @@ interface ReadingChunks extends Reading {
 }
 
 /**
- * Reads chunks, except those of fetched blocks, and returns their numbers. Throws UnprovenRead with all blocks whose
- * chunks are damaged.
+ * Reads chunks that are not read yet, and returns their numbers. Throws UnprovenRead with all blocks whose chunks are
+ * damaged.
  */
 async function readInto(reading: ReadingChunks, all: readonly Wanted[]): Promise<Wanted[]> {
   const missing = all.filter(({ number, chunk }) => !reading.chunks.has(number, chunk));

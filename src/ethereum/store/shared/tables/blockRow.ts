@@ -5,8 +5,8 @@ import { checksumOf } from './checksums.ts';
 import { columnsOf } from './tables.ts';
 
 /**
- * How exact the source of a block is. A higher value outranks a lower one. `damaged` is not stored: it is that of a row
- * whose checksum is wrong.
+ * How exact the source of a block is. A higher value outranks a lower one. A row that is read with a wrong checksum is
+ * `damaged`, which is not stored.
  */
 export const EXACTNESS = { damaged: -1, missing: 0, unavailable: 1, lacksFrames: 2, complete: 3 } as const;
 
@@ -43,7 +43,7 @@ export const validRows = (condition: string): string =>
 /** Reads a value of type BLOCK_TUPLE. */
 export function readBlockRow(tuple: RowReader): BlockRow {
   const content = tuple.fixed(CONTENT_BYTES);
-  const isDamaged = tuple.bigUint64() !== checksumOf(content);
+  const isIntact = tuple.bigUint64() === checksumOf(content);
   const row = new RowReader(content);
   const number = row.uint32();
   const [version, exactness, failure] = [row.uint32(), row.uint8(), row.uint8()];
@@ -55,7 +55,7 @@ export function readBlockRow(tuple: RowReader): BlockRow {
   return {
     ...{ number, hash, parentHash, timestamp, traceCount, ...(unavailable && { unavailable }) },
     ...{ version, write, chunks, parties, digest: row.fixed(HASH_BYTES) },
-    exactness: isDamaged ? EXACTNESS.damaged : exactness,
+    exactness: isIntact ? exactness : EXACTNESS.damaged,
   };
 }
 

@@ -11,23 +11,26 @@ export interface ChunkKey {
 
 const KEY_BYTES = 24;
 
+/** Returns 64 bits of the SHA-256 over bytes or text. */
+export function checksumOf(...parts: readonly (Uint8Array | string)[]): bigint {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest().readBigUInt64LE(0);
+}
+
 /** Returns the number by which the rows of a chain are found in tables that several chains share. */
 export const chainKeyOf = ({ chainId, genesisHash }: ChainIdentity): bigint =>
-  createHash('sha256').update(`${chainId} ${genesisHash}`).digest().readBigUInt64LE(0);
+  checksumOf(`${chainId} ${genesisHash}`);
 
-/** Returns 64 bits of the SHA-256 over the position of a chunk and its bytes. */
+/** Returns the checksum over the position of a chunk and its bytes. */
 export function chunkChecksum({ chain, number, chunk, write }: ChunkKey, bytes: Uint8Array): bigint {
   const key = Buffer.allocUnsafe(KEY_BYTES);
   key.writeBigUInt64LE(chain, 0);
   key.writeBigUInt64LE(write, 8);
   key.writeUInt32LE(number, 16);
   key.writeUInt32LE(chunk, 20);
-  return createHash('sha256').update(key).update(bytes).digest().readBigUInt64LE(0);
+  return checksumOf(key, bytes);
 }
-
-/** Returns 64 bits of the SHA-256 over the columns of a row. */
-export const checksumOf = (content: Uint8Array): bigint =>
-  createHash('sha256').update(content).digest().readBigUInt64LE(0);
 
 /** Returns the SHA-256 over all chunks of a block. It is the same for every write of the same traces. */
 export function digestOf(chunks: readonly Uint8Array[]): Buffer {

@@ -7,6 +7,7 @@ import { Random } from '../../../../../../test/support/random.ts';
 import { sizeInSearch } from '../../../../../../test/support/search.ts';
 import { syntheticAddresses, syntheticBlock } from '../../../../../../test/support/syntheticChain.ts';
 import { until } from '../../../../../../test/support/until.ts';
+import { flipRandomBits } from '../../../../../../test/traces/support/damage.ts';
 import {
   type Hash,
   IndexConflictError,
@@ -110,22 +111,7 @@ describe('the repair of an index', () => {
     const random = new Random(41);
     let errors = 0;
     for (let round = 0; round < ROUNDS; round++) {
-      const damaged: string[] = [];
-      await inDatabases(async (databases) => {
-        const records = [...databases].flatMap(([name, database]) =>
-          [...database.getKeys()].map((key) => ({ name, database, key: Buffer.from(key) })),
-        );
-        const kinds = [...new Set(records.map(({ name }) => name))];
-        for (let left = random.between(1, 4); left > 0; left--) {
-          const kind = random.pick(kinds);
-          const { name, database, key } = random.pick(records.filter((record) => record.name === kind));
-          const record = Buffer.from(database.get(key) ?? '');
-          const bit = random.below(8 * record.length);
-          record[bit >> 3] = record.readUInt8(bit >> 3) ^ (1 << (bit & 7));
-          await database.put(key, record);
-          damaged.push(`${name} ${name === 'meta' ? key.toString() : key.toString('hex')}`);
-        }
-      });
+      const damaged = await flipRandomBits(folder, random);
       // Damage that the reads did not need is found by the repair of its segment.
       errors += await expectRepair(`round ${round}: ${damaged.join(', ')}`, {
         isRebuilt: random.chance(0.3),
