@@ -241,9 +241,10 @@ describe('a thousand connections from ten addresses', () => {
 });
 
 describe('one address', () => {
+  beforeEach(timePassesWithTheLoop);
+
   it('has at most half of the connections, and another one replaces its longest idle one', async () => {
     const { target, plane } = await startGuarded(RULE);
-    // In parallel, because on a slow machine the first would time out before the last is open.
     const clients = await Promise.all(Array.from({ length: 500 }, () => openTcpClient(target, '127.0.3.1')));
     const ask = (asking: readonly TcpClient[]) => Promise.all(asking.map((client) => client.ask(good)));
     await ask(clients);

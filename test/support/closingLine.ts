@@ -1,15 +1,17 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
-/** Prints the skipped tests by reason, and the closing line that CI reads. */
+/** Prints the skipped tests by reason, the failed tests, and the closing line that CI reads. */
 export default class ClosingLine implements Reporter {
   readonly #counts = { passed: 0, failed: 0, skipped: 0 };
   readonly #skipped: TestCase[] = [];
+  readonly #failed: TestCase[] = [];
 
   onTestCaseResult(test: TestCase): void {
     const { state } = test.result();
     if (state === 'pending') return;
     this.#counts[state]++;
     if (state === 'skipped') this.#skipped.push(test);
+    if (state === 'failed') this.#failed.push(test);
   }
 
   onTestRunEnd(modules: ReadonlyArray<TestModule>, errors: ReadonlyArray<unknown>): void {
@@ -17,7 +19,9 @@ export default class ClosingLine implements Reporter {
     const parts = modules.flatMap((module) => [module, ...module.children.allSuites()]);
     const broken = parts.filter((part) => part.errors().length > 0).length;
     const failed = this.#counts.failed + broken + errors.length;
-    print([...byReason(this.#skipped), closingLine({ ...this.#counts, failed })]);
+    // Once more at the end, because of a long log only the end may be kept.
+    const failures = this.#failed.map((test) => `failed: ${test.module.relativeModuleId} > ${test.fullName}`);
+    print([...byReason(this.#skipped), ...failures, closingLine({ ...this.#counts, failed })]);
   }
 }
 
