@@ -67,6 +67,7 @@ const LIST = [
   ['platform/serialQueue', 'runs tasks one after another', true],
   ['platform/postgres', 'connection options of PostgreSQL'],
   ['platform/metrics', 'metrics that are cheap on a hot path'],
+  ['platform/linkedList', 'keeps values in order, and nothing of removed ones', true],
   ['platform/logging', 'the logger interface', true],
   ['platform/sockets', 'closes connections with a reset'],
   ['platform/addresses', 'IP addresses, networks, and client identity'],

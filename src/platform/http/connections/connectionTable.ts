@@ -1,11 +1,13 @@
+import { type Entry, LinkedList } from '../../linkedList/index.ts';
+
 /** Use of a connection: none, requests that are not answered yet, or subscriptions. */
 export type ConnectionUse = 'idle' | 'busy' | 'live';
 
-/** The connections of one client address. Each set is in the order in which the connections began this use. */
+/** The connections of one client address. Each list is in the order in which the connections began this use. */
 class Client {
-  readonly idle = new Set<HeldConnection>();
-  readonly busy = new Set<HeldConnection>();
-  readonly live = new Set<HeldConnection>();
+  readonly idle = new LinkedList<HeldConnection>();
+  readonly busy = new LinkedList<HeldConnection>();
+  readonly live = new LinkedList<HeldConnection>();
   size = 0;
 }
 
@@ -15,12 +17,13 @@ export class HeldConnection {
   readonly close: () => void;
   readonly #client: Client;
   #use: ConnectionUse = 'idle';
+  #entry: Entry<HeldConnection>;
 
   constructor(address: string, client: Client, close: () => void) {
     this.address = address;
     this.close = close;
     this.#client = client;
-    client.idle.add(this);
+    this.#entry = client.idle.append(this);
   }
 
   get use(): ConnectionUse {
@@ -28,10 +31,15 @@ export class HeldConnection {
   }
 
   set use(use: ConnectionUse) {
-    // A removed connection is in no set, and must not get into one.
-    if (use === this.#use || !this.#client[this.#use].delete(this)) return;
+    // A removed connection is in no list, and must not get into one.
+    if (use === this.#use || !this.leave()) return;
     this.#use = use;
-    this.#client[use].add(this);
+    this.#entry = this.#client[use].append(this);
+  }
+
+  /** Removes the connection from its client's lists. Returns false if it was removed before. */
+  leave(): boolean {
+    return this.#client[this.#use].remove(this.#entry);
   }
 }
 
@@ -52,7 +60,7 @@ export class ConnectionTable {
   /** Returns false if the connection was removed before. */
   remove(connection: HeldConnection): boolean {
     const client = this.#clients.get(connection.address);
-    if (client?.[connection.use].delete(connection) !== true) return false;
+    if (client === undefined || !connection.leave()) return false;
     this.#resize(client, client.size - 1);
     if (client.size === 0) this.#clients.delete(connection.address);
     return true;
@@ -60,7 +68,7 @@ export class ConnectionTable {
 
   /** Returns the connection of a client that has been idle longest. */
   longestIdleOf(address: string): HeldConnection | undefined {
-    return firstOf(this.#clients.get(address)?.idle);
+    return this.#clients.get(address)?.idle.first;
   }
 
   /**
@@ -72,12 +80,11 @@ export class ConnectionTable {
     const own = this.#clients.get(address)?.size ?? 0;
     for (const { idle, size } of this.#largestFirst()) {
       if (size <= own) break;
-      if (idle.size > 0) return firstOf(idle);
+      if (!idle.isEmpty) return idle.first;
     }
     const [largest] = this.#largestFirst();
     // The largest client then still has at least as many connections as this address.
-    if (largest !== undefined && largest.size >= own + 2)
-      return firstOf(largest.busy) ?? firstOf(largest.live);
+    if (largest !== undefined && largest.size >= own + 2) return largest.busy.first ?? largest.live.first;
     return this.longestIdleOf(address);
   }
 
@@ -95,5 +102,3 @@ export class ConnectionTable {
     while (this.#largest > 0 && !this.#bySize.has(this.#largest)) this.#largest--;
   }
 }
-
-const firstOf = <T>(items: ReadonlySet<T> | undefined): T | undefined => items?.values().next().value;

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { Counter, type Registry } from 'prom-client';
 import type { ClientAddress } from '../../addresses/index.ts';
 import { Budget, type BudgetClient, type BudgetLimits, Slots } from '../../budgets/index.ts';
+import { type Entry, LinkedList } from '../../linkedList/index.ts';
 import { RareLog, type WarningLog } from '../../logging/index.ts';
 import { gaugesOf } from '../../metrics/index.ts';
 import { clientOf } from './countedRequest.ts';
@@ -35,7 +36,7 @@ export class UnfinishedMessages {
   readonly #options: UnfinishedMessagesOptions;
   readonly #budget: Budget;
   /** Messages of each client, oldest first. */
-  readonly #messages = new Map<string, Set<UnfinishedMessage>>();
+  readonly #messages = new Map<string, LinkedList<UnfinishedMessage>>();
   readonly #closed: Counter<'reason'>;
   readonly #log: RareLog;
 
@@ -68,9 +69,9 @@ export class UnfinishedMessages {
   begin(request: IncomingMessage, bytes: number, evict: () => void): UnfinishedMessage | undefined {
     const message = new UnfinishedMessage(this, clientOf(request, this.#options.clientAddress), evict);
     const name = nameOf(message);
-    const others = this.#messages.get(name);
-    if (others === undefined) this.#messages.set(name, new Set([message]));
-    else others.add(message);
+    const messages = this.#messages.get(name) ?? new LinkedList();
+    this.#messages.set(name, messages);
+    message.entry = messages.append(message);
     if (this.charge(message, MESSAGE_BYTES + bytes)) return message;
     this.ended(message);
     return undefined;
@@ -80,7 +81,7 @@ export class UnfinishedMessages {
   charge(message: UnfinishedMessage, bytes: number): boolean {
     const budget = this.#budget;
     const { client } = message;
-    if (!this.#isOpen(message)) return false;
+    if (message.entry === undefined) return false;
     if (budget.exceededBy(client, bytes) === 'perClient' && budget.usedBy(client) > message.bytes) {
       this.#count('client');
       return false;
@@ -100,27 +101,26 @@ export class UnfinishedMessages {
 
   /** Releases the memory of a message's bytes, which were discarded. */
   dropped(message: UnfinishedMessage): void {
-    if (!this.#isOpen(message)) return;
+    if (message.entry === undefined) return;
     this.#budget.release(message.client, message.bytes - MESSAGE_BYTES);
     message.bytes = MESSAGE_BYTES;
   }
 
   ended(message: UnfinishedMessage): void {
+    const { entry } = message;
+    if (entry === undefined) return;
+    message.entry = undefined;
     const name = nameOf(message);
     const messages = this.#messages.get(name);
-    if (messages?.delete(message) !== true) return;
-    if (messages.size === 0) this.#messages.delete(name);
+    messages?.remove(entry);
+    if (messages?.isEmpty === true) this.#messages.delete(name);
     this.#budget.release(message.client, message.bytes);
-  }
-
-  #isOpen(message: UnfinishedMessage): boolean {
-    return this.#messages.get(nameOf(message))?.has(message) === true;
   }
 
   #oldestOfLargest(): UnfinishedMessage | undefined {
     let found: UnfinishedMessage | undefined;
     let largest = 0;
-    for (const [oldest] of this.#messages.values()) {
+    for (const { first: oldest } of this.#messages.values()) {
       const weight = oldest === undefined ? 0 : this.#budget.weightOf(oldest.client);
       if (weight <= largest) continue;
       largest = weight;
@@ -142,6 +142,8 @@ export class UnfinishedMessage {
   readonly client: BudgetClient;
   readonly evict: () => void;
   bytes = 0;
+  /** The place among the messages of its client; undefined before it began and after it ended. */
+  entry: Entry<UnfinishedMessage> | undefined;
   readonly #all: UnfinishedMessages;
   #isDropped = false;
 

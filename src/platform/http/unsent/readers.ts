@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { Counter, type Registry } from 'prom-client';
 import type { ClientAddress } from '../../addresses/index.ts';
 import { Budget, type BudgetBound, type BudgetClient } from '../../budgets/index.ts';
+import { LinkedList } from '../../linkedList/index.ts';
 import { RareLog, type WarningLog } from '../../logging/index.ts';
 import { gaugesOf } from '../../metrics/index.ts';
 import { resetConnection } from '../../sockets/index.ts';
@@ -36,7 +37,7 @@ export class Readers {
   readonly clientOf: (request: IncomingMessage) => BudgetClient;
   readonly #sendTimeoutMs: number;
   readonly #log: RareLog;
-  readonly #readers = new Set<Reader>();
+  readonly #readers = new LinkedList<Reader>();
   readonly #connections: Connections;
   readonly #cuts: Counter<'reason'>;
   #wantedPlaces = 0;
@@ -68,9 +69,9 @@ export class Readers {
     server.on('close', () => clearInterval(timer));
     server.on(connectionEvent(server), (socket: Socket) => {
       const reader = new Reader(socket, this);
-      this.#readers.add(reader);
+      const entry = this.#readers.append(reader);
       socket.on('close', () => {
-        this.#readers.delete(reader);
+        this.#readers.remove(entry);
         reader.release();
       });
     });
@@ -92,7 +93,6 @@ export class Readers {
     const { bytes, socket } = reader;
     const { remoteAddress: address } = socket;
     resetConnection(socket);
-    this.#readers.delete(reader);
     reader.release();
     this.#cuts.inc({ reason });
     this.#log.warn(
@@ -107,7 +107,8 @@ export class Readers {
     const elapsedMs = Math.min(nowMs - this.#sweptAtMs, 2 * SWEEP_MS);
     this.#sweptAtMs = nowMs;
     const slow: Reader[] = [];
-    for (const reader of this.#readers) {
+    for (const reader of this.#readers.values()) {
+      if (reader.socket.destroyed) continue;
       const pace = reader.measure(elapsedMs, this.#sendTimeoutMs);
       if (pace?.isStalled === true) this.cut(reader, 'timeout');
       else if (pace?.isSlow === true) slow.push(reader);

@@ -1,0 +1,1 @@
+export { type Entry, LinkedList } from './linkedList.ts';
