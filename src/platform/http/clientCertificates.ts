@@ -1,5 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http';
-import type { Socket } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import type { RequestRejection } from './serveInOrder.ts';
 
@@ -11,20 +10,7 @@ const EXEMPT_PATHS = new Set(['/healthz', '/readyz']);
  * request is checked.
  */
 export class ClientCertificates {
-  readonly #connections = new Set<Socket>();
   readonly #validUntilMs = new WeakMap<TLSSocket, number>();
-
-  constructor(server: Server) {
-    server.on('connection', (socket: Socket) => {
-      this.#connections.add(socket);
-      socket.once('close', () => this.#connections.delete(socket));
-    });
-  }
-
-  /** Closes all connections after a change of the CA, even those whose handshake still uses the old CA. */
-  closeAll(): void {
-    for (const socket of this.#connections) socket.destroy();
-  }
 
   readonly refusal = ({ socket, url }: IncomingMessage): RequestRejection | undefined => {
     if (url !== undefined && EXEMPT_PATHS.has(url)) return undefined;

@@ -13,14 +13,21 @@ export interface OpenResponse extends QueuedResponse {
 /** A client connection. Keeps the order of its requests, and counts its responses by status. */
 export class Connection {
   readonly #countAnswer: (status: number) => void;
-  readonly #unanswered = new Set<OpenResponse>();
+  /** Responses that are not finished, in the order of their requests. */
+  readonly #unanswered: OpenResponse[] = [];
   #order: RequestSequencer<OpenResponse> | undefined;
   #held: HeldConnection | undefined;
   /** Whether an unparsable request was answered. It is the last one of the connection, so no response follows. */
   #isUnreadable = false;
+  #isUpgraded = false;
 
   constructor(countAnswer: (status: number) => void) {
     this.#countAnswer = countAnswer;
+  }
+
+  /** Whether no request waits for its response, apart from one of which only a part has arrived. */
+  get isIdle(): boolean {
+    return !this.#isUpgraded && this.#unanswered.every(({ req }) => !req.complete);
   }
 
   /** Sets the object that counts this connection. */
@@ -38,7 +45,7 @@ export class Connection {
   }
 
   arrived(response: OpenResponse): void {
-    this.#unanswered.add(response);
+    this.#unanswered.push(response);
     this.use('busy');
     this.#order?.enqueue(response);
   }
@@ -46,8 +53,9 @@ export class Connection {
   /** Called when the response was sent completely or its client has disconnected. */
   answered(response: OpenResponse): void {
     if (response.headersSent && !this.#isUnreadable) this.#countAnswer(response.statusCode);
-    this.#unanswered.delete(response);
-    if (this.#unanswered.size === 0) this.use('idle');
+    const at = this.#unanswered.indexOf(response);
+    if (at !== -1) this.#unanswered.splice(at, 1);
+    if (this.#unanswered.length === 0) this.use('idle');
     this.#order?.onFinished(response);
   }
 
@@ -64,6 +72,7 @@ export class Connection {
 
   /** Called when the connection was upgraded, as for WebSockets. Returns whether all requests were answered. */
   upgraded(): boolean {
+    this.#isUpgraded = true;
     this.use('busy');
     return this.#order?.upgraded() ?? true;
   }

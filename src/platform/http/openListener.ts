@@ -7,9 +7,9 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify';
 import type { Scheduler } from '../scheduler/index.ts';
 import { ClientCertificates } from './clientCertificates.ts';
 import type { ConnectionLimit } from './connections/connectionLimits.ts';
+import { OpenSockets } from './connections/openSockets.ts';
 import type { Handshakes } from './handshakes.ts';
 import { hostCheck } from './hostCheck.ts';
-import { IdleConnections } from './idleConnections.ts';
 import { createListener } from './listener.ts';
 import { answerMalformedRequests, type ErrorBody } from './malformedRequests.ts';
 import { type Interceptor, type RequestRejection, serveInOrder } from './serveInOrder.ts';
@@ -74,12 +74,14 @@ export async function openListener(
   const { paths, sendBadUrl } = shown;
   const listener = createListener({ tls, paths }, { logger, readers, connections, sendBadUrl });
   const { server } = listener;
+  const sockets = new OpenSockets(server);
   handshakes.watch(server);
   answerMalformedRequests(server, shown.errorBody);
   await shown.routes(listener);
-  const certificates = tls?.clientCa === undefined ? undefined : new ClientCertificates(server);
+  const certificates = tls?.clientCa === undefined ? undefined : new ClientCertificates();
+  // After a change of the CA, even connections whose handshake still uses the old one are closed.
   if (tls !== undefined)
-    watchTlsFiles(server, tls, { log: logger, clientCaChanged: () => certificates?.closeAll() });
+    watchTlsFiles(server, tls, { log: logger, clientCaChanged: () => sockets.closeAll() });
   const host = 'path' in place ? undefined : hostCheck({ allowedHosts, address: place.host });
   serveInOrder(server, {
     interceptor: shown.interceptor,
@@ -88,7 +90,6 @@ export async function openListener(
     ...{ unfinished, scheduler, handled },
     clientOf: readers.clientOf,
   });
-  const halfSent = new IdleConnections(server);
   let removeSocket = (): void => undefined;
   let url: string;
   try {
@@ -116,16 +117,10 @@ export async function openListener(
     drain,
     async stop(deadlineMs, drainMs = 0) {
       removeSocket();
-      const deadline = setTimeout(() => {
-        server.closeAllConnections();
-        halfSent.closeUpgraded();
-      }, deadlineMs - performance.now());
+      const deadline = setTimeout(() => sockets.closeAll(), deadlineMs - performance.now());
       await drain(Math.min(deadlineMs, performance.now() + drainMs));
       // Idle connections are closed repeatedly, because a connection would be kept alive after its last response.
-      const sweep = setInterval(() => {
-        server.closeIdleConnections();
-        halfSent.closeIdle();
-      }, IDLE_SWEEP_MS);
+      const sweep = setInterval(() => sockets.closeIdle(), IDLE_SWEEP_MS);
       await listener.close();
       clearInterval(sweep);
       clearTimeout(deadline);

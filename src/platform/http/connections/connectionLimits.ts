@@ -8,6 +8,7 @@ import { RareLog, type WarningLog } from '../../logging/index.ts';
 import { gaugesOf } from '../../metrics/index.ts';
 import { connectionOf } from '../connection.ts';
 import { ConnectionTable, type ConnectionUse, type HeldConnection } from './connectionTable.ts';
+import { endsOf } from './endsOf.ts';
 
 /** A client may always have this number of connections; if necessary, those of others are closed. */
 const MIN_SHARE = 4;
@@ -143,7 +144,3 @@ export class ConnectionLimit {
     if (this.#table.remove(held)) this.#budget.release({ address: held.address }, 1);
   }
 }
-
-/** Both addresses and ports of a TCP connection. No two open connections have the same. */
-const endsOf = ({ remoteAddress, remotePort, localAddress, localPort }: Socket): string =>
-  `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;

@@ -1,38 +1,34 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { LinkedList } from '../../linkedList/index.ts';
+import { connectionOf } from '../connection.ts';
+import { endsOf } from './endsOf.ts';
 
-/** Tracks a server's connections, to close them at shutdown. Must be created after all other request listeners. */
-export class IdleConnections {
-  readonly #latest = new Map<Socket, ServerResponse | undefined>();
-  readonly #upgraded = new Set<Socket>();
+/** The open sockets of a server. With TLS, a connection has two: one is below the other, and closes it with itself. */
+export class OpenSockets {
+  readonly #sockets = new LinkedList<Socket>();
 
   constructor(server: Server) {
     for (const event of ['connection', 'secureConnection'])
       server.on(event, (socket: Socket) => {
-        this.#latest.set(socket, undefined);
-        socket.once('close', () => this.#latest.delete(socket));
+        const entry = this.#sockets.append(socket);
+        socket.once('close', () => this.#sockets.remove(entry));
       });
-    server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-      this.#latest.set(socket, response);
-    });
-    // Node treats upgrades as ordinary requests if there is no `upgrade` listener. Adding the first one here would
-    // change that.
-    if (server.listenerCount('upgrade') === 0) return;
-    server.on('upgrade', ({ socket }: IncomingMessage) => {
-      this.#latest.delete(socket);
-      this.#upgraded.add(socket);
-      socket.once('close', () => this.#upgraded.delete(socket));
-    });
   }
 
-  /** Closes connections that are idle or have received only a part of a request, which was not processed. */
+  /**
+   * Closes connections without requests that wait for their responses. A request of which only a part has arrived was
+   * not processed, so its connection is closed. `Connections` must watch the server.
+   */
   closeIdle(): void {
-    for (const [socket, response] of this.#latest)
-      if (response === undefined || response.writableFinished || !response.req.complete) socket.destroy();
+    const sockets = this.#sockets.values();
+    // Only the socket above the handshake has a `Connection`.
+    const connected = new Set(sockets.filter((socket) => connectionOf(socket) !== undefined).map(endsOf));
+    for (const socket of sockets)
+      if (connectionOf(socket)?.isIdle ?? !connected.has(endsOf(socket))) socket.destroy();
   }
 
-  /** Closes upgraded connections, which node's server does not track. */
-  closeUpgraded(): void {
-    for (const socket of this.#upgraded) socket.destroy();
+  closeAll(): void {
+    for (const socket of this.#sockets.values()) socket.destroy();
   }
 }
