@@ -82,10 +82,12 @@ export class Connection {
   }
 }
 
-const CONNECTIONS = new WeakMap<Socket, Connection>();
+const CONNECTION = Symbol('connection');
+// A WeakMap would keep closed sockets, with their last requests, in memory until the next full garbage collection.
+type ConnectedSocket = Socket & { [CONNECTION]?: Connection };
 
 /** Returns the connection of a socket; undefined if `Connections` does not watch the socket's server. */
-export const connectionOf = (socket: Socket): Connection | undefined => CONNECTIONS.get(socket);
+export const connectionOf = (socket: ConnectedSocket): Connection | undefined => socket[CONNECTION];
 
 /** Counts the open connections of all HTTP servers of a process, and their responses by status. */
 export class Connections {
@@ -104,9 +106,9 @@ export class Connections {
   }
 
   watch(server: Server): void {
-    server.on(connectionEvent(server), (socket: Socket) => {
+    server.on(connectionEvent(server), (socket: ConnectedSocket) => {
       const connection = new Connection((status) => this.#countAnswer(status));
-      CONNECTIONS.set(socket, connection);
+      socket[CONNECTION] = connection;
       this.#open++;
       socket.on('close', () => {
         this.#open--;

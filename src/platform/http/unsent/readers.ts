@@ -136,10 +136,10 @@ export class Reader {
   /** Measures how fast the client receives; undefined if nothing waits for the client. */
   #pace: Pace | undefined;
 
-  constructor(socket: Socket, readers: Readers) {
+  constructor(socket: ReadSocket, readers: Readers) {
     this.socket = socket;
     this.readers = readers;
-    READERS.set(socket, this);
+    socket[READER] = this;
   }
 
   /** Use of the connection's client, of all its connections. */
@@ -210,7 +210,9 @@ export class Reader {
   }
 }
 
-const READERS = new WeakMap<Socket, Reader>();
+const READER = Symbol('reader');
+// A WeakMap would keep closed sockets, with their last requests, in memory until the next full garbage collection.
+type ReadSocket = Socket & { [READER]?: Reader };
 
 /** Returns the reader of a socket; undefined if `Readers` does not watch the socket's server. */
-export const readerOf = (socket: Socket): Reader | undefined => READERS.get(socket);
+export const readerOf = (socket: ReadSocket): Reader | undefined => socket[READER];
