@@ -31,8 +31,12 @@ export interface Permit {
   /** Takes calls from the rate limits. Throws RateLimitedError, or NotYetAdmitted if the decision is pending. */
   admit(calls: number): void;
   isMethodAllowed(method: string): boolean;
-  /** Error of further calls, after the API key was revoked or has expired while the request was in flight. */
-  readonly ended: RpcError | undefined;
+  /**
+   * Returns the error of further calls, if the API key was revoked or has expired while the request was in flight. Not
+   * a getter: V8 makes a hidden class for each object literal with one, and hidden classes survive until a full garbage
+   * collection, with all that the getter refers to.
+   */
+  ended(): RpcError | undefined;
   readonly credential: Credential;
   /** As `AccessWatch.watch`, for the credential of the request. */
   watch(method: string | undefined, ended: (error: RpcError) => void): () => void;
@@ -169,9 +173,7 @@ export class AdmissionControl {
         callsOfKey?.forbidden.inc();
         return false;
       },
-      get ended() {
-        return ended;
-      },
+      ended: () => ended,
       watch: (method, then) => this.accessWatch.watch(credential, method, then),
       credential,
       start: (isLate = false) => {

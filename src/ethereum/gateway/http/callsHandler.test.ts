@@ -58,7 +58,7 @@ function setUp({
     address: () => '192.0.2.1',
     keyId: 'aaaa0001',
     limits: DEFAULT_LIMITS,
-    ended: undefined,
+    ended: () => undefined,
     credential: undefined,
     watch: () => () => undefined,
     start: () => undefined,

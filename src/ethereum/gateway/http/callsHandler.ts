@@ -131,7 +131,7 @@ export class CallsHandler implements CallHandler {
   handle(call: Call, mayStream: boolean): ReturnType<CallHandler['handle']> {
     const entry = this.#methods.get(call.method);
     if (entry === undefined) throw new RpcError('methodNotFound', 'the gateway does not support this method');
-    const { ended } = this.#permit;
+    const ended = this.#permit.ended();
     if (ended !== undefined) throw ended;
     const context = mayStream ? this.context : { ...this.context, mayStream };
     if (this.#span === undefined) return this.#carryOut(entry, call, context);

@@ -109,7 +109,7 @@ const noPermit = ({ refusal }: Refusal): Permit => ({
     throw refusal;
   },
   isMethodAllowed: () => true,
-  ended: undefined,
+  ended: () => undefined,
   watch: () => () => undefined,
   credential: undefined,
   client: () => '',
