@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { nodeFlagsOf } from '../../test/support/program.ts';
 
 /** A server in a separate process during a benchmark. */
 export interface ServerProcess {
@@ -30,14 +31,6 @@ export const BUNDLE = join(ROOT, 'dist/bundle/floodgate.js');
 export function buildBundle(): void {
   execFileSync(process.execPath, [join(ROOT, 'scripts/build.js')], { cwd: ROOT, stdio: 'inherit' });
 }
-
-/** Flags for Node in the first line of a program: an installed `floodgate` runs with them. */
-const nodeFlagsOf = (program: string): string[] =>
-  readFileSync(program, 'utf8')
-    .split('\n', 1)
-    .join('')
-    .split(' ')
-    .filter((word) => word.startsWith('--'));
 
 const READY_TIMEOUT_MS = 60_000;
 

@@ -1,6 +1,10 @@
-#!/usr/bin/env -S node --min-semi-space-size=4 --max-semi-space-size=8 --heap-growing-percent=50
+#!/usr/bin/env -S node --min-semi-space-size=4 --max-semi-space-size=8 --heap-growing-percent=50 --no-allocation-site-pretenuring
 import { constants, setPriority } from 'node:os';
 import './compileCache.ts';
+
+// The flags bound the memory of a server, most of whose objects live as long as one request. Pretenuring would allocate
+// objects of requests in the old generation if many survived at first, and with them all objects that they refer to: a
+// call then uses twice as much processor time. `test/server/finishedRequests.test.ts` notices that.
 
 // Commands that read all stores must not slow down a server that runs.
 if (['backup', 'verify'].includes(process.argv[2] ?? '')) setPriority(constants.priority.PRIORITY_LOW);

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AuthorityServer, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
@@ -6,6 +6,7 @@ import { newRule, rulesPath } from '../rules/support/samples.ts';
 import type { Anvil } from '../support/anvil.ts';
 import { hasOpenssl, makeCertificate } from '../support/certificate.ts';
 import { cleanEnvironment } from '../support/cleanEnvironment.ts';
+import { nodeFlagsOf } from '../support/program.ts';
 import { type RunningProgram, runProgram } from '../support/runProgram.ts';
 import { until } from '../support/until.ts';
 import { type ChainSize, startChain } from './chain.ts';
@@ -118,11 +119,3 @@ export class FairnessWorld {
     return runProgram(args, { env, cwd: this.#folder, command });
   }
 }
-
-/** Flags for Node in the first line of a program: an installed `floodgate` runs with them. */
-const nodeFlagsOf = (program: string): string[] =>
-  readFileSync(program, 'utf8')
-    .split('\n', 1)
-    .join('')
-    .split(' ')
-    .filter((word) => word.startsWith('--'));

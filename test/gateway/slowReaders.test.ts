@@ -99,10 +99,9 @@ describe('slow readers', () => {
     return floodgate;
   }
 
-  /** Starts the server as a separate process to measure its memory, with the semi-space size that the program sets. */
+  /** Starts the server as a separate process to measure its memory. */
   async function startProcess(...args: string[]): Promise<FloodgateProcess> {
-    const env = { NODE_OPTIONS: '--max-semi-space-size=8' };
-    const floodgate = await startFloodgateProcess({ upstream: node.url, args, env });
+    const floodgate = await startFloodgateProcess({ upstream: node.url, args });
     servers.push(floodgate);
     return floodgate;
   }

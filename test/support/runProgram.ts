@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { StartupLog } from './listening.ts';
-import { PROGRAM } from './program.ts';
+import { nodeFlagsOf, PROGRAM } from './program.ts';
 import { spawnGuarded } from './spawn.ts';
 
 /** A started server. */
@@ -34,7 +34,11 @@ export interface ProgramOptions {
 /** Starts the compiled program in a separate process, and waits until it listens. */
 export async function runProgram(
   args: readonly string[],
-  { env, cwd, command: [file, ...first] = [process.execPath, PROGRAM] }: ProgramOptions,
+  {
+    env,
+    cwd,
+    command: [file, ...first] = [process.execPath, ...nodeFlagsOf(PROGRAM), PROGRAM],
+  }: ProgramOptions,
 ): Promise<RunningProgram> {
   const child = spawnGuarded(file, [...first, ...args], {
     env,

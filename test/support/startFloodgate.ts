@@ -6,7 +6,7 @@ import { stringify } from 'yaml';
 import type { Tuning } from '../../src/server/index.ts';
 import { cleanEnvironment } from './cleanEnvironment.ts';
 import { HANG_MS } from './hang.ts';
-import { PROGRAM } from './program.ts';
+import { nodeFlagsOf, PROGRAM } from './program.ts';
 import { runHosted } from './runHosted.ts';
 import { type Running, type RunningProgram, runProgram } from './runProgram.ts';
 
@@ -66,10 +66,11 @@ export interface ProcessOptions extends FloodgateOptions {
 export async function startFloodgateProcess(options: ProcessOptions = {}): Promise<FloodgateProcess> {
   const { args, env, ...place } = placeOf(options);
   const { maxOpenFiles } = options;
+  const limited = `ulimit -n ${maxOpenFiles} && exec "$0" "$@"`;
   const running = await runProgram(['start', ...args], {
     env,
     ...(maxOpenFiles !== undefined && {
-      command: ['sh', '-c', `ulimit -n ${maxOpenFiles} && exec "$0" "$@"`, process.execPath, PROGRAM],
+      command: ['sh', '-c', limited, process.execPath, ...nodeFlagsOf(PROGRAM), PROGRAM],
     }),
   });
   const floodgate = {

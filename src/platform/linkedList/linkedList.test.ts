@@ -14,7 +14,7 @@ it('a list keeps its values in order, like an array, and removed entries refer t
           expect([other, list, list].map((from) => from.remove(removed))).toEqual([false, true, false]);
           expect(removed).toEqual({ value: removed.value });
         }
-        expect(list.values()).toEqual(entries.map((entry) => entry.value));
+        expect([...list.values()]).toEqual(entries.map((entry) => entry.value));
         expect(list.first).toBe(entries[0]?.value);
         expect(list.isEmpty).toBe(entries.length === 0);
       }
@@ -22,13 +22,14 @@ it('a list keeps its values in order, like an array, and removed entries refer t
   );
 });
 
-it('values may be removed while they are visited', () => {
+it('values may be added and removed while they are visited', () => {
   const list = new LinkedList<number>();
-  const entries = [1, 2, 3].map((value) => list.append(value));
+  const [first, , third] = [1, 2, 3, 4].map((value) => list.append(value));
   const visited: number[] = [];
   for (const value of list.values()) {
-    for (const entry of entries) list.remove(entry);
+    for (const entry of [first, third]) if (entry !== undefined) list.remove(entry);
+    list.append(5);
     visited.push(value);
   }
-  expect(visited).toEqual([1, 2, 3]);
+  expect(visited).toEqual([1, 2, 4]);
 });

@@ -24,11 +24,11 @@ export class LinkedList<T> {
     return this.#first === undefined;
   }
 
-  /** Returns the values of this moment, first to last. */
-  values(): T[] {
-    const values: T[] = [];
-    for (let entry = this.#first; entry !== undefined; entry = entry.next) values.push(entry.value);
-    return values;
+  /** Visits the values of this moment, first to last, without those that are removed meanwhile. */
+  *values(): Iterable<T> {
+    const entries: Entry<T>[] = [];
+    for (let entry = this.#first; entry !== undefined; entry = entry.next) entries.push(entry);
+    for (const { list, value } of entries) if (list === this) yield value;
   }
 
   /** Adds a value at the end. */

@@ -1,3 +1,4 @@
+import { LinkedList } from '../../../platform/linkedList/index.ts';
 import { RpcError } from '../../jsonrpc/index.ts';
 import { type Access, Authenticator, type Credential } from './authenticate.ts';
 import type { ApiKey, KeyStore } from './keyStore.ts';
@@ -14,7 +15,7 @@ interface Watched {
 /** Checks the API keys of everything that lasts: requests in flight, WebSockets, subscriptions and filters. */
 export class AccessWatch {
   readonly #authenticator: Authenticator;
-  readonly #watched = new Set<Watched>();
+  readonly #watched = new LinkedList<Watched>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(keys: KeyStore) {
@@ -23,10 +24,9 @@ export class AccessWatch {
 
   /** Calls `check` again and again. Returns a function that stops it. */
   add(credential: Credential, check: (access: Access) => void): () => void {
-    const watched = { credential, check };
-    this.#watched.add(watched);
+    const entry = this.#watched.append({ credential, check });
     this.#timer ??= setInterval(() => this.#checkAll(), CHECK_MS).unref();
-    return () => void this.#watched.delete(watched);
+    return () => void this.#watched.remove(entry);
   }
 
   /**
@@ -43,12 +43,12 @@ export class AccessWatch {
 
   /** Looks up each key once. The timer stops here, so that short requests do not start it again and again. */
   #checkAll(): void {
-    if (this.#watched.size === 0) {
+    if (this.#watched.isEmpty) {
       clearInterval(this.#timer);
       this.#timer = undefined;
     }
     const known = new Map<Credential, Access>();
-    for (const { credential, check } of this.#watched) {
+    for (const { credential, check } of this.#watched.values()) {
       const access = known.get(credential) ?? this.#authenticator.accessBy(credential);
       known.set(credential, access);
       check(access);

@@ -21,7 +21,7 @@ export class OpenSockets {
    * not processed, so its connection is closed. `Connections` must watch the server.
    */
   closeIdle(): void {
-    const sockets = this.#sockets.values();
+    const sockets = [...this.#sockets.values()];
     // Only the socket above the handshake has a `Connection`.
     const connected = new Set(sockets.filter((socket) => connectionOf(socket) !== undefined).map(endsOf));
     for (const socket of sockets)
