@@ -29,7 +29,7 @@ describe.each([
     for (const close of closing.splice(0).reverse()) await close();
   });
 
-  /** Starts a listener. Its requests are answered when `answer` is called, and `arrived` is then resolved. */
+  /** Starts a listener. `arrived` resolves when it receives a request; `answer` lets it answer all requests. */
   async function serve() {
     let answer = (): void => undefined;
     const answered = new Promise<void>((resolve) => {

@@ -6,7 +6,7 @@
 import type { Socket } from 'node:net';
 import { resetConnection } from '../../../../platform/sockets/index.ts';
 import { type HashKey, Question, ReadResult, readHeader, readQuery } from '../../../protocol/index.ts';
-import type { DnsServer } from '../../index.ts';
+import type { DnsServer, PendingUserQueries } from '../../index.ts';
 import { framedResponse, type LocalResponse, responseTo } from '../localResponses.ts';
 import { proxyHeader } from '../servers/proxyHeader.ts';
 import { AnswerHeads } from './answerHeads.ts';
@@ -94,6 +94,8 @@ export class TcpConnection implements ServerSlotUser {
   readonly client: string;
   readonly address: string;
   isTransferring = false;
+  /** Users' queries that wait for an answer; undefined until the first. */
+  userQueries: PendingUserQueries | undefined;
   readonly #socket: Socket;
   readonly #shared: TcpShared;
   readonly #queries = new QueryStream((framed, length) => this.#read(framed, length));

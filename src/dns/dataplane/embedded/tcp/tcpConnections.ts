@@ -63,7 +63,6 @@ export class TcpConnections {
   readonly #servfails = new ServfailLimit();
   readonly #places = new ServerSlots<TcpConnection>();
   readonly #transfers = new Set<TcpConnection>();
-  readonly #users = new Map<TcpConnection, PendingUserQueries>();
   readonly #sweeps: NodeJS.Timeout;
   readonly #pace: ClientPace;
   readonly #shared: TcpShared;
@@ -148,7 +147,7 @@ export class TcpConnections {
       isInUse,
       isAnyInUse,
       maySendServfail: (answers) => this.#servfails.take(Date.now(), answers),
-      onNoAnswer: (connection) => this.#users.get(connection)?.expire(this.#clockMs),
+      onNoAnswer: (connection) => connection.userQueries?.expire(this.#clockMs),
       onAnswer: (head, connection) => this.#answered(head, connection),
       inTurn: (client, work) => this.#pace.run(client, work),
       refusal: (question, connection) => this.#refusal(question, connection),
@@ -176,17 +175,16 @@ export class TcpConnections {
   ): void {
     const { countUser } = this.#options;
     if (!passes) return countUser(userZone, UserEnd.limited);
-    const users = this.#users.get(connection) ?? new PendingUserQueries(MAX_PIPELINED, countUser);
-    this.#users.set(connection, users);
+    connection.userQueries ??= new PendingUserQueries(MAX_PIPELINED, countUser);
     const unlessAnswered = UserEnd.unanswered;
-    users.add(keyOf(question), { userZone, sinceMs: this.#clockMs, unlessAnswered });
+    connection.userQueries.add(keyOf(question), { userZone, sinceMs: this.#clockMs, unlessAnswered });
   }
 
   #answered(head: Uint8Array, connection: TcpConnection): void {
     const { key, onAnswer, faults } = this.#options;
     try {
       if (!readAnswer(head, key, this.#question)) return;
-      this.#users.get(connection)?.answered(keyOf(this.#question), head);
+      connection.userQueries?.answered(keyOf(this.#question), head);
       onAnswer(head, this.#question, connection.address);
     } catch (error) {
       faults.note(error, Date.now());
@@ -207,8 +205,8 @@ export class TcpConnections {
     this.#transfers.delete(connection);
     // If a client disconnects soon after a query, it did not wait for the answer, so the query is not counted.
     const waitedMs = reason === 'no_answer' ? 0 : LEAST_WAIT_MS;
-    this.#users.get(connection)?.expire(this.#clockMs - waitedMs);
-    this.#users.delete(connection);
+    connection.userQueries?.expire(this.#clockMs - waitedMs);
+    connection.userQueries = undefined;
     this.counts.closed[reason]++;
   }
 }
