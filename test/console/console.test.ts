@@ -93,7 +93,7 @@ describe.skipIf(CHROMIUM === undefined)(
     const signedInTab = async (path: string): Promise<Tab> => {
       const opened = await openTab(browser, server.url);
       await opened.page.goto(`${server.url}/console/${path}`);
-      await opened.page.getByLabel('Token').fill(server.token);
+      await opened.page.getByLabel('Token', { exact: true }).fill(server.token);
       await opened.page.getByRole('button', { name: 'Sign in' }).click();
       return opened;
     };
@@ -228,7 +228,7 @@ describe.skipIf(CHROMIUM === undefined)(
     it('lists the first steps, and hides the list after it was dismissed', async () => {
       const fresh = await openTab(browser, server.url);
       await fresh.page.goto(`${server.url}/console/`);
-      await fresh.page.getByLabel('Token').fill(server.token);
+      await fresh.page.getByLabel('Token', { exact: true }).fill(server.token);
       await fresh.page.getByRole('button', { name: 'Sign in' }).click();
       const steps = fresh.page.locator('.onboarding li');
       await fresh.page.getByText(/^The guard knows \d+ names\.$/).waitFor();
@@ -300,7 +300,7 @@ describe.skipIf(CHROMIUM === undefined)(
       const notified = await openTab(browser, server.url);
       await notified.page.addInitScript({ content: RECORD_NOTIFICATIONS });
       await notified.page.goto(`${server.url}/console/attacks`);
-      await notified.page.getByLabel('Token').fill(server.token);
+      await notified.page.getByLabel('Token', { exact: true }).fill(server.token);
       await notified.page.getByRole('button', { name: 'Sign in' }).click();
       await notified.page.getByRole('button', { name: 'Switch on' }).click();
       await notified.page.getByRole('button', { name: 'Switch off' }).waitFor();
@@ -600,7 +600,7 @@ describe.skipIf(CHROMIUM === undefined)(
       const { token } = JSON.parse(stdout);
       const reader = await openTab(browser, server.url);
       await reader.page.goto(`${server.url}/console/rules`);
-      await reader.page.getByLabel('Token').fill(token);
+      await reader.page.getByLabel('Token', { exact: true }).fill(token);
       await reader.page.getByRole('button', { name: 'Sign in' }).click();
       await reader.page.getByRole('link', { name: 'everywhere' }).click();
       await reader.page.getByText('shown to tokens with dns_protection:audit').waitFor();

@@ -51,7 +51,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.getByRole('link', { name: title, exact: true }).first().click();
     };
     const signIn = async (of: Page, token: string) => {
-      await of.getByLabel('Token').fill(token);
+      await of.getByLabel('Token', { exact: true }).fill(token);
       await of.getByRole('button', { name: 'Sign in' }).click();
     };
     const look = async (text: string) => {
@@ -363,7 +363,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.getByText('<b>dashboard</b> is revoked.').waitFor();
       expect((await api('GET', '/user/tokens', secret)).status).toBe(401);
       await reader.page.reload();
-      await reader.page.getByLabel('Token').waitFor();
+      await reader.page.getByLabel('Token', { exact: true }).waitFor();
       await reader.context.close();
     });
 

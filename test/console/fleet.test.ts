@@ -66,7 +66,7 @@ describe.skipIf(CHROMIUM === undefined || postgresFolder === undefined)(
       flood = await Flood.start(ZONE_NAME, { host: '127.0.0.1', port: there.dnsPort });
       const { page } = tab;
       await page.goto(`${here.url}/console/attacks`);
-      await page.getByLabel('Token').fill(here.token);
+      await page.getByLabel('Token', { exact: true }).fill(here.token);
       await page.getByRole('button', { name: 'Sign in' }).click();
       const row = page.locator('main tbody tr').filter({ hasText: 'SJC, WNAM' });
       await row.getByText('active').waitFor();

@@ -77,7 +77,7 @@ describe.skipIf(CHROMIUM === undefined)(
     };
     const signIn = async (of: Page, path: string, token: string) => {
       await of.goto(`${server.url}/console/${path}`);
-      await of.getByLabel('Token').fill(token);
+      await of.getByLabel('Token', { exact: true }).fill(token);
       await of.getByRole('button', { name: 'Sign in' }).click();
     };
     const heading = (of = page) => of.locator('main h1').first();

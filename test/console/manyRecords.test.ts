@@ -38,7 +38,7 @@ describe.skipIf(CHROMIUM === undefined)(
         ]);
       page = (await openTab(browser, server.url)).page;
       await page.goto(`${server.url}/console/try?account=${ACCOUNT}`);
-      await page.getByLabel('Token').fill(server.token);
+      await page.getByLabel('Token', { exact: true }).fill(server.token);
       await page.getByRole('button', { name: 'Sign in' }).click();
       await page.getByText('operations to try').waitFor();
     });

@@ -67,7 +67,7 @@ describe.skipIf(CHROMIUM === undefined)(
     const button = (name: string) => page.getByRole('button', { name });
     const network = () => page.getByLabel('Network');
     const signIn = async () => {
-      await page.getByLabel('Token').fill(floodgate.token);
+      await page.getByLabel('Token', { exact: true }).fill(floodgate.token);
       await button('Sign in').click();
     };
     const look = async (text: string) => {

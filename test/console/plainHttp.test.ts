@@ -38,7 +38,7 @@ describe.skipIf(CHROMIUM === undefined)(
     });
 
     const signIn = async () => {
-      await page.getByLabel('Token').fill(server.token);
+      await page.getByLabel('Token', { exact: true }).fill(server.token);
       await page.getByRole('button', { name: 'Sign in' }).click();
     };
 
@@ -48,7 +48,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.route('**/console/session', (route) => route.fulfill({ json: { signed_in: false } }));
       await signIn();
       await page.getByText('The server does not recognise this browser after signing in.').waitFor();
-      expect(await page.getByLabel('Token').count()).toBe(1);
+      expect(await page.getByLabel('Token', { exact: true }).count()).toBe(1);
       await page.unrouteAll({ behavior: 'wait' });
     });
 

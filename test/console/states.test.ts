@@ -97,7 +97,7 @@ describe.skipIf(CHROMIUM === undefined)(
     const signedIn = async (token: string): Promise<Tab> => {
       const tab = await openTab(browser, server.url);
       await tab.page.goto(`${server.url}/console/try`);
-      await tab.page.getByLabel('Token').fill(token);
+      await tab.page.getByLabel('Token', { exact: true }).fill(token);
       await tab.page.getByRole('button', { name: 'Sign in' }).click();
       await tab.page.getByText('operations to try').waitFor();
       return tab;

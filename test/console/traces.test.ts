@@ -70,7 +70,7 @@ describe.skipIf(CHROMIUM === undefined)(
     });
 
     const signIn = async () => {
-      await page.getByLabel('Token').fill(floodgate.token);
+      await page.getByLabel('Token', { exact: true }).fill(floodgate.token);
       await page.getByRole('button', { name: 'Sign in' }).click();
     };
     const look = async (text: string) => {

@@ -43,7 +43,7 @@ describe.skipIf(CHROMIUM === undefined)(
     const signedIn = async (token: string): Promise<Tab> => {
       const opened = await openTab(browser, server.url);
       await opened.page.goto(`${server.url}/console/try?account=${ACCOUNT}`);
-      await opened.page.getByLabel('Token').fill(token);
+      await opened.page.getByLabel('Token', { exact: true }).fill(token);
       await opened.page.getByRole('button', { name: 'Sign in' }).click();
       await opened.page.getByText('operations to try').waitFor();
       return opened;
@@ -149,7 +149,7 @@ describe.skipIf(CHROMIUM === undefined)(
     it('keeps a token in the sign-in form if the server did not answer', async () => {
       const opened = await openTab(browser, server.url);
       await opened.page.goto(`${server.url}/console/`);
-      await opened.page.getByLabel('Token').fill(server.token);
+      await opened.page.getByLabel('Token', { exact: true }).fill(server.token);
       await opened.context.setOffline(true);
       await button('Sign in', opened.page).click();
       await opened.page.getByText('The server did not answer.').waitFor();

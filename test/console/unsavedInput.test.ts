@@ -43,7 +43,7 @@ describe.skipIf(CHROMIUM === undefined)(
         .result;
     };
     const signIn = async (value: string) => {
-      await page.getByLabel('Token').fill(value);
+      await page.getByLabel('Token', { exact: true }).fill(value);
       await page.getByRole('button', { name: 'Sign in' }).click();
       await page.getByRole('navigation', { name: 'Pages' }).waitFor();
     };

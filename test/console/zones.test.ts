@@ -30,7 +30,7 @@ describe.skipIf(CHROMIUM === undefined)(
       tab = await openTab(browser, server.url);
       page = tab.page;
       await page.goto(`${server.url}/console/zones`);
-      await page.getByLabel('Token').fill(server.token);
+      await page.getByLabel('Token', { exact: true }).fill(server.token);
       await page.getByRole('button', { name: 'Sign in' }).click();
     });
     afterAll(async () => {
@@ -291,7 +291,7 @@ describe.skipIf(CHROMIUM === undefined)(
       );
       const reader = await openTab(browser, server.url);
       await reader.page.goto(`${server.url}/console/zones`);
-      await reader.page.getByLabel('Token').fill(JSON.parse(stdout).token);
+      await reader.page.getByLabel('Token', { exact: true }).fill(JSON.parse(stdout).token);
       await reader.page.getByRole('button', { name: 'Sign in' }).click();
       await reader.page.getByRole('link', { name: 'bl.example' }).first().click();
       await reader.page.getByText('Judge by').waitFor();
