@@ -1,6 +1,6 @@
 /** Unsaved input. This tab keeps it during Back, Reload and a new sign-in. */
-import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
-import { useMemo } from 'preact/hooks';
+import { effect, type Signal, useSignal } from '@preact/signals';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 
 const PREFIX = 'floodgate.draft';
 const keyOf = (name: string): string => `${PREFIX} ${location.pathname}${location.search} ${name}`;
@@ -9,10 +9,17 @@ const keyOf = (name: string): string => `${PREFIX} ${location.pathname}${locatio
 export function useDraft<T>(name: string, initial: T, isKept: (value: T) => boolean = () => true): Signal<T> {
   const key = useMemo(() => keyOf(name), []);
   const value = useSignal<T>(JSON.parse(sessionStorage.getItem(key) ?? 'null') ?? initial);
-  useSignalEffect(() => {
-    if (isKept(value.value)) sessionStorage.setItem(key, JSON.stringify(value.value));
-    else sessionStorage.removeItem(key);
-  });
+  const latest = useRef(isKept);
+  latest.current = isKept;
+  // `useSignalEffect` would start only after the page was painted, so a reload before that would lose input.
+  useLayoutEffect(
+    () =>
+      effect(() => {
+        if (latest.current(value.value)) sessionStorage.setItem(key, JSON.stringify(value.value));
+        else sessionStorage.removeItem(key);
+      }),
+    [],
+  );
   return value;
 }
 
