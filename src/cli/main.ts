@@ -2,9 +2,9 @@
 import { constants, setPriority } from 'node:os';
 import './compileCache.ts';
 
-// The flags bound the memory of a server, most of whose objects live as long as one request. Pretenuring would allocate
-// objects of requests in the old generation if many survived at first, and with them all objects that they refer to: a
-// call then uses twice as much processor time. `test/server/finishedRequests.test.ts` notices that.
+// The flags in the first line bound the memory of a server. Pretenuring is off, because with it V8 may allocate objects
+// of requests in the old generation, and then keeps everything that they refer to: a call uses twice as much processor
+// time. `test/server/finishedRequests.test.ts` checks this.
 
 // Commands that read all stores must not slow down a server that runs.
 if (['backup', 'verify'].includes(process.argv[2] ?? '')) setPriority(constants.priority.PRIORITY_LOW);

@@ -8,9 +8,9 @@ import { type FloodgateProcess, startFloodgateProcess, TOKEN } from '../support/
 const WARM_UP = 8_000;
 const REQUESTS = 2_000;
 const CONNECTIONS = 8;
-/** Surviving objects of one request took at least 2,000 bytes, those of one connection 10,000. */
+/** Before the faults were corrected, each request left at least 2,000 bytes, and each connection 10,000. */
 const MAX_BYTES = 500;
-/** Old tables of Maps and Sets survive that change with each batch or connection, but nothing that is large. */
+/** Some Maps and Sets change with each batch or connection. Their old tables survive, but no large objects. */
 const MAX_TABLE_BYTES = 3_000;
 const MEASUREMENTS = 5;
 

@@ -19,7 +19,7 @@ export default class ClosingLine implements Reporter {
     const parts = modules.flatMap((module) => [module, ...module.children.allSuites()]);
     const broken = parts.filter((part) => part.errors().length > 0).length;
     const failed = this.#counts.failed + broken + errors.length;
-    // Once more at the end, because of a long log only the end may be kept.
+    // The failures are printed again here, because CI may keep only the end of a long log.
     const failures = this.#failed.map((test) => `failed: ${test.module.relativeModuleId} > ${test.fullName}`);
     print([...byReason(this.#skipped), ...failures, closingLine({ ...this.#counts, failed })]);
   }

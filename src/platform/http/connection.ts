@@ -25,7 +25,7 @@ export class Connection {
     this.#countAnswer = countAnswer;
   }
 
-  /** Whether no request waits for its response, apart from one of which only a part has arrived. */
+  /** Whether all complete requests are answered. An incomplete request does not count. */
   get isIdle(): boolean {
     return !this.#isUpgraded && this.#unanswered.every(({ req }) => !req.complete);
   }

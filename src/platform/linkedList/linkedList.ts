@@ -1,4 +1,4 @@
-/** The place of a value in a list. Only the list changes its fields. */
+/** The position of a value in a list. Only the list changes its fields. */
 export interface Entry<T> {
   readonly value: T;
   list: LinkedList<T> | undefined;
@@ -7,10 +7,10 @@ export interface Entry<T> {
 }
 
 /**
- * Values in the order in which they were added. Takes the place of a `Set` that exists long and changes with each
- * request: when such a Set grows, V8 links its old table, which still holds removed values, to the new one. Once a
- * table was moved to the old generation, removed values survive until the next full garbage collection, and each
- * collection of new objects copies them. Here, a removed entry refers to nothing but its value.
+ * Values in the order in which they were added. Use it instead of a `Set` that lives long and changes with each
+ * request. V8 links the old table of a growing Set, which still has removed values, to the new one. Once a table is in
+ * the old generation, removed values survive until the next full garbage collection, and each collection of new objects
+ * copies them. A removed entry of this list refers only to its value.
  */
 export class LinkedList<T> {
   #first: Entry<T> | undefined;
@@ -24,7 +24,7 @@ export class LinkedList<T> {
     return this.#first === undefined;
   }
 
-  /** Visits the values of this moment, first to last, without those that are removed meanwhile. */
+  /** Yields the present values, first to last. Skips values that are removed before they are yielded. */
   *values(): Iterable<T> {
     const entries: Entry<T>[] = [];
     for (let entry = this.#first; entry !== undefined; entry = entry.next) entries.push(entry);

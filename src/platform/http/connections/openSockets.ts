@@ -4,7 +4,7 @@ import { LinkedList } from '../../linkedList/index.ts';
 import { connectionOf } from '../connection.ts';
 import { endsOf } from './endsOf.ts';
 
-/** The open sockets of a server. With TLS, a connection has two: one is below the other, and closes it with itself. */
+/** The open sockets of a server. A TLS connection has two: if the TCP socket is closed, the TLS socket closes, too. */
 export class OpenSockets {
   readonly #sockets = new LinkedList<Socket>();
 
@@ -17,12 +17,12 @@ export class OpenSockets {
   }
 
   /**
-   * Closes connections without requests that wait for their responses. A request of which only a part has arrived was
-   * not processed, so its connection is closed. `Connections` must watch the server.
+   * Closes connections whose complete requests are all answered. Incomplete requests were not processed, so they do not
+   * count. `Connections` must watch the server.
    */
   closeIdle(): void {
     const sockets = [...this.#sockets.values()];
-    // Only the socket above the handshake has a `Connection`.
+    // With TLS, only the TLS socket has a `Connection`, and it exists only after the handshake.
     const connected = new Set(sockets.filter((socket) => connectionOf(socket) !== undefined).map(endsOf));
     for (const socket of sockets)
       if (connectionOf(socket)?.isIdle ?? !connected.has(endsOf(socket))) socket.destroy();
