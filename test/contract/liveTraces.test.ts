@@ -152,9 +152,10 @@ describe(`traces that are pushed while a chain is followed, seed ${SEED}`, () =>
     const folder = await lmdbTraces();
     const store = await folder.open();
     const blocksByHash = new Map<string, SyntheticBlock>();
-    const feed = new TraceFeed(async (work) => {
+    const inTurns = async (work: Generator<void>): Promise<void> => {
       for (const _ of work) if (random.chance(0.02)) await nextTurn();
-    });
+    };
+    const feed = new TraceFeed({ find: inTurns, deliver: inTurns });
     const listeners = new Set<Listener>();
     let heard: string | undefined;
     const followed = (change: HeadChange): void => {
@@ -222,7 +223,8 @@ describe(`traces that are pushed while a chain is followed, seed ${SEED}`, () =>
     chain.grow(MAX_RANGE_BLOCKS);
     const folder = await lmdbTraces();
     const store = await folder.open();
-    const feed = new TraceFeed(async (work) => void [...work]);
+    const atOnce = async (work: Generator<void>): Promise<void> => void [...work];
+    const feed = new TraceFeed({ find: atOnce, deliver: atOnce });
     let heard: number | undefined;
     const followed = (change: HeadChange): void => {
       heard = change.blocks.at(-1)?.block.number ?? heard;

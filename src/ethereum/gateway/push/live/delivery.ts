@@ -1,48 +1,102 @@
-import { ClientQueues } from './clientQueues.ts';
-import type { Sink } from './sink.ts';
+import { ClientTurns } from './clientTurns.ts';
 
-/** Maximum number of queued notifications, at 48 bytes each. Enough for 1,000 subscriptions and a block of 400 logs. */
-const MAX_QUEUED = 500_000;
-/** Maximum bytes of the texts of queued notifications. */
-const MAX_QUEUED_BYTES = 8 * 1024 * 1024;
+/** If a limit is reached, items are sent until this part of it is used. */
+const MAX_LEFT = 1 / 2;
 
-interface Subscriber {
-  readonly sink: Sink;
+export interface DeliveryLimits {
+  /** Number of waiting items. An item counts for each client that waits for it. */
+  readonly items: number;
+  /** Bytes of the texts of waiting items. An item counts once. */
+  readonly bytes: number;
+  /** Time in milliseconds after which a client is late. */
+  readonly lateMs: number;
 }
 
-interface Notification<S extends Subscriber> {
-  readonly subscriber: S;
-  readonly text: string;
+/** The items take 8 bytes for each client that waits. */
+const LIMITS: DeliveryLimits = { items: 500_000, bytes: 8 * 1024 * 1024, lateMs: 5_000 };
+
+export interface Receivers<C, T> {
+  /** Sends an item to the subscribers of a client. Yields after each step. */
+  send(item: T, client: C): Iterable<unknown>;
+  /** Called with the items of a client that were dropped. */
+  dropped(items: readonly T[], client: C): void;
 }
 
-/** Notifications of a block. Clients receive them in turns, so that a client with many does not delay the others. */
-export class Delivery<S extends Subscriber> {
-  readonly #subscribers: ReadonlySet<S>;
-  readonly #queues = new ClientQueues<Notification<S>>();
+/** An item that waits for at least one client. */
+interface Waiting<T> {
+  readonly item: T;
+  readonly bytes: number;
+  readonly sinceMs: number;
+  clients: number;
+}
+
+/**
+ * Items that wait to be sent. Clients take turns, so that a client with many subscriptions does not delay the others,
+ * not even those that wait for later blocks. If too much waits, late clients give way, the one with most items first.
+ */
+export class Delivery<C, T> {
+  readonly #receivers: Receivers<C, T>;
+  readonly #limits: DeliveryLimits;
+  readonly #turns: ClientTurns<C, Waiting<T>>;
   #bytes = 0;
+  #isSending = false;
 
-  /** `subscribers` are the current ones. The caller removes those that end. */
-  constructor(subscribers: ReadonlySet<S>) {
-    this.#subscribers = subscribers;
+  constructor(receivers: Receivers<C, T>, limits = LIMITS) {
+    this.#receivers = receivers;
+    this.#limits = limits;
+    this.#turns = new ClientTurns(
+      ({ item }, client) => receivers.send(item, client),
+      (waiting) => this.#release(waiting),
+    );
   }
 
-  /** True if the queued notifications must be sent before more are added. */
-  get isFull(): boolean {
-    return this.#queues.size >= MAX_QUEUED || this.#bytes >= MAX_QUEUED_BYTES;
+  /** Must be called before `add`. If too much waits, drops or sends items. Yields after each step. */
+  *makeRoom(): Generator<void> {
+    if (!this.#isAbove(1)) return;
+    const lateMs = performance.now() - this.#limits.lateMs;
+    for (
+      let late = this.#turns.largest();
+      late !== undefined && late.first.sinceMs <= lateMs && this.#isAbove(MAX_LEFT);
+      late = this.#turns.largest()
+    )
+      this.#receivers.dropped(this.remove(late.client), late.client);
+    while (this.#isAbove(MAX_LEFT) && this.#turns.step()) yield;
   }
 
-  /** Queues a notification. `bytes` is the length of `text`, or 0 if another subscriber receives the same text. */
-  add(subscriber: S, text: string, bytes = 0): void {
-    this.#queues.add(subscriber.sink.client, { subscriber, text });
-    this.#bytes += bytes;
-  }
-
-  /** Sends the queued notifications, except to subscribers that have ended. Yields after each one. */
-  *send(): Generator<void> {
-    for (const { subscriber, text } of this.#queues.drain()) {
-      if (this.#subscribers.has(subscriber)) subscriber.sink.push(text);
-      yield;
+  /** Adds an item of `bytes` bytes for some clients. */
+  add(item: T, bytes: number, clients: Iterable<C>): void {
+    const waiting: Waiting<T> = { item, bytes, sinceMs: performance.now(), clients: 0 };
+    for (const client of clients) {
+      if (waiting.clients++ === 0) this.#bytes += bytes;
+      this.#turns.add(client, waiting);
     }
-    this.#bytes = 0;
+  }
+
+  /** Sends all items. Yields after each step. Returns at once if another call is not finished. */
+  *send(): Generator<void> {
+    if (this.#isSending) return;
+    this.#isSending = true;
+    try {
+      while (this.#turns.step()) yield;
+    } finally {
+      this.#isSending = false;
+    }
+  }
+
+  /** Removes and returns the items of a client. */
+  remove(client: C): readonly T[] {
+    return this.#turns.remove(client).map((waiting) => {
+      this.#release(waiting);
+      return waiting.item;
+    });
+  }
+
+  /** Whether at least this part of a limit is used. */
+  #isAbove(part: number): boolean {
+    return this.#turns.size >= part * this.#limits.items || this.#bytes >= part * this.#limits.bytes;
+  }
+
+  #release(waiting: Waiting<T>): void {
+    if (--waiting.clients === 0) this.#bytes -= waiting.bytes;
   }
 }

@@ -1,3 +1,4 @@
+import { inBackground } from '../../../../platform/background/index.ts';
 import type { HeadChange } from '../../../ingest/index.ts';
 import { RpcError, TimeSlice } from '../../../jsonrpc/index.ts';
 import { FILTER_BYTES, logFilterBytes, traceFilterBytes } from '../../http/limits/filterBytes.ts';
@@ -5,7 +6,7 @@ import { liveLogFilter } from '../../methods/logFilter.ts';
 import { rejectParam } from '../../methods/paramType.ts';
 import type { Network } from '../../relay/network.ts';
 import { type WantedTraces, wantedTracesObject } from '../../traceIndex/history/params.ts';
-import { ClientQueues } from './clientQueues.ts';
+import { ClientTurns } from './clientTurns.ts';
 import { type ChainChange, HeadFeed, type LiveBlock } from './headFeed.ts';
 import { liveBlocks } from './liveBlocks.ts';
 import { type LiveLog, type LiveLogFilter, liveLogs, wantedLogs } from './liveLogs.ts';
@@ -15,8 +16,8 @@ import { type Subscription, TraceFeed, type WantChanges } from './traceFeed.ts';
 
 /** Delay in milliseconds before a block is requested again. Nodes may report a head before they can return it. */
 const RETRY_MS = 250;
-/** Milliseconds for which subscribers are notified before other work can run. */
-const TURN_MS = 2;
+/** Milliseconds for which subscribers are found or notified before other work can run. */
+const TURN_MS = 1;
 
 const KINDS = ['newHeads', 'logs', 'traces'] as const;
 type SubscriptionKind = (typeof KINDS)[number];
@@ -43,15 +44,23 @@ export class Live {
   readonly #moments = new WeakMap<LiveBlock, number>();
   readonly #traces: TraceFeed;
   readonly #turn = new TimeSlice(TURN_MS);
-  /** Traces have separate time slices, so that many logs do not delay them. */
+  /** Each kind of work has time slices of its own, so that none delays another. */
+  readonly #logDeliveryTurn = new TimeSlice(TURN_MS);
   readonly #traceTurn = new TimeSlice(TURN_MS);
+  readonly #traceDeliveryTurn = new TimeSlice(TURN_MS);
   #isSendingHeads = false;
 
   /** `want` turns the delivery of index changes on or off. It is omitted if all changes are delivered anyway. */
   constructor(network: Network, want?: WantChanges) {
     const { pool } = network;
     const block = liveBlocks(network);
-    this.#traces = new TraceFeed((work) => this.#afterHeads(work, this.#traceTurn), want);
+    this.#traces = new TraceFeed(
+      {
+        find: (work) => this.#afterHeads(work, this.#traceTurn),
+        deliver: (work) => this.#afterHeads(work, this.#traceDeliveryTurn),
+      },
+      want,
+    );
     this.#logsOf = liveLogs(network);
     this.#headFeed = new HeadFeed(
       { retryMs: RETRY_MS },
@@ -153,28 +162,34 @@ export class Live {
   }
 
   *#sendHead(heads: readonly (readonly [Sink, HeadText])[], block: LiveBlock): Generator<void> {
-    const queues = new ClientQueues<readonly [Sink, HeadText]>();
-    for (const head of heads) {
-      queues.add(head[0].client, head);
-      yield;
-    }
-    for (const [sink, textOf] of queues.drain()) {
+    const isSubscribed = (sink: Sink): boolean => this.#heads.has(sink);
+    const turns = new ClientTurns<string, readonly [Sink, HeadText]>(function* ([sink, textOf]) {
       // The subscription may have ended since the header was queued.
-      if (this.#heads.has(sink)) sink.push(textOf(block));
+      if (isSubscribed(sink)) sink.push(textOf(block));
+      yield;
+    });
+    for (const head of heads) {
+      turns.add(head[0].client, head);
       yield;
     }
+    while (turns.step()) yield;
   }
 
-  /** Sends logs. If they are unavailable, rejects before any notification, so that a retry is safe. */
+  /** Queues logs. If they are unavailable, rejects before any notification, so that a retry is safe. */
   async #sendLogs({ undone, added }: ChainChange): Promise<void> {
     const logs: (readonly LiveLog[])[] = [];
     for (const block of added) logs.push(await this.#logsOf(block));
     const lowest = undone.at(-1);
-    if (lowest !== undefined) await this.#afterHeads(this.#logs.sendRemoved(lowest.number));
+    if (lowest !== undefined) await this.#queueLogs(this.#logs.sendRemoved(lowest.number));
     for (const [i, block] of added.entries()) {
       const moment = this.#moments.get(block) ?? this.#logs.moment();
-      await this.#afterHeads(this.#logs.send({ blockNumber: block.number, moment }, logs[i] ?? []));
+      await this.#queueLogs(this.#logs.send({ blockNumber: block.number, moment }, logs[i] ?? []));
     }
+  }
+
+  async #queueLogs(work: Generator<void>): Promise<void> {
+    await this.#afterHeads(work, this.#turn);
+    inBackground('new logs', () => this.#afterHeads(this.#logs.deliver(), this.#logDeliveryTurn));
   }
 
   async #inSlices(work: Generator<void>): Promise<void> {
@@ -182,7 +197,7 @@ export class Live {
   }
 
   /** Runs work in time slices. It pauses while headers are sent. */
-  async #afterHeads(work: Generator<void>, turn = this.#turn): Promise<void> {
+  async #afterHeads(work: Generator<void>, turn: TimeSlice): Promise<void> {
     for (const _ of work) while (turn.isExpired || this.#isSendingHeads) await turn.next();
   }
 }

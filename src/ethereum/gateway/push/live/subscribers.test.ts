@@ -90,6 +90,7 @@ class Model {
       for (const item of items) this.#expect(item, moment, false);
       this.#chain.push({ moment, items });
       yield* this.subscribers.send({ blockNumber: this.#chain.length - 1, moment }, items);
+      if (this.#items % 2 === 0) yield* this.subscribers.deliver();
     }
   }
 
@@ -98,6 +99,20 @@ class Model {
       if (end !== undefined && since <= moment && isWanted(filter, item))
         expected.push(`${item.text.slice(0, -1)},"removed":${removed}}`);
   }
+}
+
+/** Returns a sink that appends its client, or `missed`, to a list. */
+const clientOf = (client: string, order: string[]): Sink => ({
+  client,
+  push: () => void order.push(client),
+  missed: () => void order.push('missed'),
+});
+
+const itemsOf = (length: number): Item[] =>
+  Array.from({ length }, () => ({ values: [['a']], text: '{"a":1}' }));
+
+function sendAll(subscribers: Subscribers<Item>, blockNumber: number, items: Iterable<Item>): void {
+  for (const _ of subscribers.send({ blockNumber, moment: subscribers.moment() }, items));
 }
 
 describe('Subscribers', () => {
@@ -122,6 +137,7 @@ describe('Subscribers', () => {
               steps++;
             }
           }
+          for (const _ of model.subscribers.deliver());
           for (const { received, expected, end } of model.tested)
             expect(received).toEqual(end === undefined ? expected.slice(0, received.length) : expected);
         },
@@ -132,17 +148,24 @@ describe('Subscribers', () => {
   it('of one client with many subscriptions receive no more at a time than another client', () => {
     const subscribers = new Subscribers<Item>();
     const order: string[] = [];
-    const sink = (client: string): Sink => ({
-      client,
-      push: () => order.push(client),
-      missed: () => undefined,
-    });
-    for (let i = 0; i < 100; i++) subscribers.add({ wanted: [], accepts }, sink('greedy'));
-    subscribers.add({ wanted: [], accepts }, sink('other'));
-    const items = Array.from({ length: 10 }, () => ({ values: [['a']], text: '{"a":1}' }));
-    for (const _ of subscribers.send({ blockNumber: 1, moment: subscribers.moment() }, items));
+    for (let i = 0; i < 100; i++) subscribers.add({ wanted: [], accepts }, clientOf('greedy', order));
+    subscribers.add({ wanted: [], accepts }, clientOf('other', order));
+    sendAll(subscribers, 1, itemsOf(10));
+    for (const _ of subscribers.deliver());
     expect(order).toHaveLength(1_010);
     expect(order.lastIndexOf('other')).toBeLessThan(20);
+  });
+
+  it('are found in a few steps for each item and client, however many subscriptions a client has', () => {
+    const subscribers = new Subscribers<Item>();
+    for (let i = 0; i < 700; i++) {
+      subscribers.add({ wanted: [], accepts }, clientOf('greedy', []));
+      subscribers.add({ wanted: [new Set(['a', `${i}`])], accepts }, clientOf('another', []));
+    }
+    let steps = 0;
+    const moment = subscribers.moment();
+    for (const _ of subscribers.send({ blockNumber: 1, moment }, itemsOf(10))) steps++;
+    expect(steps).toBeLessThan(50);
   });
 
   it('send large items in parts, so that few of them are in memory at the same time', () => {
@@ -160,8 +183,47 @@ describe('Subscribers', () => {
         yield { values: [['a']], text: JSON.stringify({ a: 'x'.repeat(1024 * 1024) }) };
       }
     }
-    for (const _ of subscribers.send({ blockNumber: 1, moment: subscribers.moment() }, items()));
+    sendAll(subscribers, 1, items());
+    for (const _ of subscribers.deliver());
     expect([received, made]).toEqual([100, 100]);
     expect(waiting).toBeLessThan(10);
+  });
+
+  it('receive later blocks in their turn, while a client with many subscriptions waits for earlier ones', () => {
+    const subscribers = new Subscribers<Item>();
+    const order: string[] = [];
+    for (let i = 0; i < 100; i++) subscribers.add({ wanted: [], accepts }, clientOf('greedy', order));
+    subscribers.add({ wanted: [], accepts }, clientOf('other', order));
+    const delivery = subscribers.deliver();
+    for (let block = 1; block <= 5; block++) {
+      sendAll(subscribers, block, itemsOf(10));
+      for (let i = 0; i < 30; i++) delivery.next();
+      expect(order.filter((client) => client === 'other')).toHaveLength(10 * block);
+    }
+    for (const _ of delivery);
+    expect(order).toHaveLength(5 * 1_010);
+    expect(order).not.toContain('missed');
+  });
+
+  it('are told that they missed notifications if too much waits and theirs are late, the client with most first', () => {
+    const subscribers = new Subscribers<Item>({ limits: { items: 20, bytes: 1_000_000, lateMs: 0 } });
+    const [greedy, other] = [[] as string[], [] as string[]];
+    for (let i = 0; i < 100; i++) subscribers.add({ wanted: [], accepts }, clientOf('greedy', greedy));
+    sendAll(subscribers, 1, itemsOf(15));
+    subscribers.add({ wanted: [], accepts }, clientOf('other', other));
+    expect([greedy, other]).toEqual([[], []]);
+    sendAll(subscribers, 2, itemsOf(9));
+    expect(greedy).toEqual(Array.from({ length: 100 }, () => 'missed'));
+    for (const _ of subscribers.deliver());
+    expect(other).toEqual(Array.from({ length: 9 }, () => 'other'));
+  });
+
+  it('miss nothing that is not late, however much waits', () => {
+    const subscribers = new Subscribers<Item>({ limits: { items: 20, bytes: 1_000_000, lateMs: 60_000 } });
+    const order: string[] = [];
+    for (let i = 0; i < 100; i++) subscribers.add({ wanted: [], accepts }, clientOf('greedy', order));
+    sendAll(subscribers, 1, itemsOf(100));
+    for (const _ of subscribers.deliver());
+    expect(order).toEqual(Array.from({ length: 10_000 }, () => 'greedy'));
   });
 });

@@ -1,4 +1,4 @@
-import { Delivery } from './delivery.ts';
+import { Delivery, type DeliveryLimits } from './delivery.ts';
 import { FilterIndex, type ItemValues, type WantedValues } from './filterIndex.ts';
 import { REMEMBERED_BLOCKS } from './headFeed.ts';
 import type { Sink } from './sink.ts';
@@ -24,10 +24,24 @@ export interface SentBlock {
   readonly moment: number;
 }
 
+/** A client with at least one subscription. */
+interface Client<T extends PushItem> {
+  readonly name: string;
+  readonly subscribers: Set<Subscriber<T>>;
+}
+
 interface Subscriber<T extends PushItem> extends ItemFilter<T> {
+  readonly client: Client<T>;
   readonly sink: Sink;
   /** The subscriber receives blocks with this sequence number (`moment`) or a higher one. */
   readonly since: number;
+}
+
+interface Sending<T extends PushItem> {
+  readonly item: T;
+  readonly moment: number;
+  /** The item with its `removed` member. */
+  readonly text: string;
 }
 
 interface SentItems<T extends PushItem> extends SentBlock {
@@ -35,35 +49,62 @@ interface SentItems<T extends PushItem> extends SentBlock {
   readonly bytes: number;
 }
 
-/** Subscribers and the items sent to them. After a reorg, these items are sent again with `removed: true`. */
+export interface SubscribersOptions {
+  readonly rememberedBytes?: number;
+  readonly limits?: DeliveryLimits;
+}
+
+/**
+ * Subscribers and the items sent to them. After a reorg, these items are sent again with `removed: true`. All filters of
+ * a client that match an item are found in the client's turn, so that many filters do not delay other clients.
+ */
 export class Subscribers<T extends PushItem> {
-  readonly #subscribers = new Set<Subscriber<T>>();
-  readonly #index = new FilterIndex<Subscriber<T>>();
+  readonly #clients = new Map<string, Client<T>>();
+  readonly #index = new FilterIndex<Client<T>, Subscriber<T>>();
+  readonly #delivery: Delivery<Client<T>, Sending<T>>;
   readonly #rememberedBytes: number;
-  /** Blocks of which at least one item was sent, in ascending order. */
+  /** Blocks with at least one item that matches a filter, in ascending order. */
   #sent: SentItems<T>[] = [];
   #bytes = 0;
+  #size = 0;
   #moment = 0;
   /** Highest block whose sent items are no longer kept. */
   #forgotten: SentBlock | undefined;
 
-  constructor(rememberedBytes = REMEMBERED_BYTES) {
+  constructor({ rememberedBytes = REMEMBERED_BYTES, limits }: SubscribersOptions = {}) {
     this.#rememberedBytes = rememberedBytes;
+    this.#delivery = new Delivery(
+      {
+        send: (sending, client) => this.#notify(client, sending),
+        dropped(items, { subscribers }) {
+          const newest = items.at(-1)?.moment ?? 0;
+          for (const { sink, since } of [...subscribers]) if (since <= newest) sink.missed();
+        },
+      },
+      limits,
+    );
   }
 
   get size(): number {
-    return this.#subscribers.size;
+    return this.#size;
   }
 
   /** Adds a subscriber. Returns a function that removes it. */
   add(filter: ItemFilter<T>, sink: Sink): () => void {
-    const subscriber = { ...filter, sink, since: this.#moment };
-    this.#subscribers.add(subscriber);
+    const client = this.#clients.get(sink.client) ?? { name: sink.client, subscribers: new Set() };
+    const subscriber = { ...filter, client, sink, since: this.#moment };
+    this.#clients.set(client.name, client);
+    client.subscribers.add(subscriber);
+    this.#size++;
     const remove = this.#index.add(subscriber);
     return () => {
+      if (!client.subscribers.delete(subscriber)) return;
       remove();
-      this.#subscribers.delete(subscriber);
-      if (this.#subscribers.size === 0) this.#forgetAll();
+      this.#size--;
+      if (client.subscribers.size > 0) return;
+      this.#clients.delete(client.name);
+      this.#delivery.remove(client);
+      if (this.#size === 0) this.#forgetAll();
     };
   }
 
@@ -77,68 +118,83 @@ export class Subscribers<T extends PushItem> {
     return this.#moment++;
   }
 
-  /** Sends items of a block, except `undefined`. Keeps the received ones for a reorg. Yields after each step. */
+  /**
+   * Queues items of a block, except `undefined`, for the clients with matching filters, and keeps them for a reorg. Yields
+   * after each step. `deliver` must follow.
+   */
   *send({ blockNumber, moment }: SentBlock, items: Iterable<T | undefined>): Generator<void> {
-    const reported: T[] = [];
+    const kept: T[] = [];
     let bytes = 0;
-    const delivery = new Delivery(this.#subscribers);
     for (const item of items) {
       yield;
-      if (item === undefined || !(yield* this.#queue(delivery, { item, moment, removed: false }))) continue;
+      if (item === undefined || !(yield* this.#queue(item, moment, false))) continue;
       bytes += item.text.length;
       // If the items of this block alone exceed the limit, none are kept: `#forget` removes the block anyway.
-      if (bytes <= this.#rememberedBytes) reported.push(item);
-      else reported.length = 0;
+      if (bytes <= this.#rememberedBytes) kept.push(item);
+      else kept.length = 0;
     }
-    yield* delivery.send();
     if (bytes === 0 || this.size === 0) return;
-    this.#sent.push({ blockNumber, moment, items: reported, bytes });
+    this.#sent.push({ blockNumber, moment, items: kept, bytes });
     this.#bytes += bytes;
     this.#forget(blockNumber);
   }
 
-  /** Sends the items of `fromBlock` and of later blocks again, marked as removed, in reverse order. */
+  /** Queues the items of `fromBlock` and of later blocks again, marked as removed, in reverse order. */
   *sendRemoved(fromBlock: number): Generator<void> {
-    const delivery = new Delivery(this.#subscribers);
     for (
-      let reported = this.#sent.at(-1);
-      reported !== undefined && reported.blockNumber >= fromBlock;
-      reported = this.#sent.at(-1)
+      let sent = this.#sent.at(-1);
+      sent !== undefined && sent.blockNumber >= fromBlock;
+      sent = this.#sent.at(-1)
     ) {
       this.#sent.pop();
-      this.#bytes -= reported.bytes;
-      const { moment } = reported;
-      for (const item of [...reported.items].reverse())
-        yield* this.#queue(delivery, { item, moment, removed: true });
+      this.#bytes -= sent.bytes;
+      for (const item of [...sent.items].reverse()) {
+        yield;
+        yield* this.#queue(item, sent.moment, true);
+      }
     }
-    yield* delivery.send();
     if (this.#forgotten === undefined || this.#forgotten.blockNumber < fromBlock) return;
     this.missed(this.#forgotten.moment);
     this.#forgotten = undefined;
   }
 
-  /** Tells subscribers that they missed notifications: all that were to receive blocks with this sequence number. */
-  missed(moment: number): void {
-    for (const { sink, since } of this.#subscribers) if (since <= moment) sink.missed();
+  /** Sends the queued items. Yields after each step. Returns at once if another call is not finished. */
+  deliver(): Generator<void> {
+    return this.#delivery.send();
   }
 
-  /** Queues an item for all subscribers that receive it. Returns true if there is at least one. */
-  *#queue(
-    delivery: Delivery<Subscriber<T>>,
-    { item, moment, removed }: Sending<T>,
-  ): Generator<void, boolean> {
-    const { values } = item;
-    const text = `${item.text.slice(0, -1)},"removed":${removed}}`;
-    let isReported = false;
-    for (const subscriber of values === undefined ? this.#subscribers : this.#index.matches(values)) {
-      if (subscriber !== undefined && subscriber.since <= moment && subscriber.accepts(item)) {
-        delivery.add(subscriber, text, isReported ? 0 : text.length);
-        isReported = true;
-        if (delivery.isFull) yield* delivery.send();
-      }
+  /** Tells subscribers that they missed notifications: all that were to receive blocks with this sequence number. */
+  missed(moment: number): void {
+    for (const { subscribers } of this.#clients.values())
+      for (const { sink, since } of subscribers) if (since <= moment) sink.missed();
+  }
+
+  /** Queues an item for all clients with a matching filter. Returns true if there is at least one. */
+  *#queue(item: T, moment: number, removed: boolean): Generator<void, boolean> {
+    yield* this.#delivery.makeRoom();
+    const clients: Client<T>[] = [];
+    for (const client of item.values === undefined
+      ? this.#clients.values()
+      : this.#index.clients(item.values)) {
+      if (client !== undefined) clients.push(client);
       yield;
     }
-    return isReported;
+    const text = `${item.text.slice(0, -1)},"removed":${removed}}`;
+    this.#delivery.add({ item, moment, text }, text.length, clients);
+    return clients.length > 0;
+  }
+
+  /** Sends an item to all subscribers of a client that receive it. */
+  *#notify(client: Client<T>, { item, moment, text }: Sending<T>): Generator<void> {
+    const { subscribers } = client;
+    for (const one of item.values === undefined
+      ? [...subscribers]
+      : this.#index.matches(client, item.values)) {
+      // The subscription may have ended since the matching filters were found.
+      if (one !== undefined && subscribers.has(one) && one.since <= moment && one.accepts(item))
+        one.sink.push(text);
+      yield;
+    }
   }
 
   #forget(newest: number): void {
@@ -156,10 +212,4 @@ export class Subscribers<T extends PushItem> {
     this.#bytes = 0;
     this.#forgotten = undefined;
   }
-}
-
-interface Sending<T extends PushItem> {
-  readonly item: T;
-  readonly moment: number;
-  readonly removed: boolean;
 }

@@ -16,7 +16,7 @@ import {
   type Trace,
 } from '../../../traces/index.ts';
 import { Subscribers } from './subscribers.ts';
-import { TraceFeed } from './traceFeed.ts';
+import { type FeedTurns, TraceFeed } from './traceFeed.ts';
 
 const ADDRESSES = syntheticAddresses(2);
 const WANTED = { addresses: ADDRESSES, direction: 'either', filter: {} } as const;
@@ -44,13 +44,14 @@ function listener() {
 }
 
 const atOnce = async (work: Generator<void>): Promise<void> => void [...work];
+const AT_ONCE: FeedTurns = { find: atOnce, deliver: atOnce };
 
 describe('TraceFeed', () => {
   const random = new Random(3);
 
   it('reports missed notifications if blocks were skipped or have another parent', () => {
     for (const isLeftOut of [true, false]) {
-      const feed = new TraceFeed(atOnce);
+      const feed = new TraceFeed(AT_ONCE);
       const { heard, sink } = listener();
       feed.add(WANTED, sink);
       const [first, second, third] = blocks(random, 100, 3).map((block) => ({ blocks: [block] }));
@@ -69,7 +70,7 @@ describe('TraceFeed', () => {
   });
 
   it('notifies every subscriber of a block that no node can trace, and of its removal', async () => {
-    const feed = new TraceFeed(atOnce);
+    const feed = new TraceFeed(AT_ONCE);
     const [one, other] = [listener(), listener()];
     feed.add(WANTED, one.sink);
     feed.add({ ...WANTED, addresses: syntheticAddresses(3).slice(2), filter: { failed: true } }, other.sink);
@@ -91,7 +92,7 @@ describe('TraceFeed', () => {
 
   it('requests changes while it has subscribers, and reports no missed changes from before', async () => {
     const asked: boolean[] = [];
-    const feed = new TraceFeed(atOnce, async (areWanted) => void asked.push(areWanted));
+    const feed = new TraceFeed(AT_ONCE, async (areWanted) => void asked.push(areWanted));
     const [first, second, third] = [listener(), listener(), listener()];
     const subscriptions = [feed.add(WANTED, first.sink), feed.add(WANTED, second.sink)];
     expect(asked).toEqual([true]);
@@ -110,7 +111,7 @@ describe('TraceFeed', () => {
   });
 
   it('reports a forgotten block as missed, only to subscribers that received it', async () => {
-    const subscribers = new Subscribers(1_000);
+    const subscribers = new Subscribers({ rememberedBytes: 1_000 });
     const [early, late] = [listener(), listener()];
     const wanted = { wanted: [new Set(['a'])], accepts: () => true };
     const item = { values: [['a']], text: JSON.stringify({ blockNumber: 1, input: 'x'.repeat(900) }) };
@@ -119,6 +120,7 @@ describe('TraceFeed', () => {
     subscribers.add(wanted, late.sink);
     await atOnce(subscribers.send({ blockNumber: 2, moment: subscribers.moment() }, [item]));
     await atOnce(subscribers.sendRemoved(2));
+    await atOnce(subscribers.deliver());
     expect(
       [early, late].map(({ heard }) => [heard.reported.map(({ removed }) => removed), heard.missed]),
     ).toEqual([
@@ -130,7 +132,8 @@ describe('TraceFeed', () => {
   });
 
   it('drops waiting changes above the limit if blocks arrive faster than they are sent', () => {
-    const feed = new TraceFeed(() => new Promise(() => undefined));
+    const never = (): Promise<void> => new Promise(() => undefined);
+    const feed = new TraceFeed({ find: never, deliver: never });
     const { heard, sink } = listener();
     feed.add(WANTED, sink);
     const big = blocks(random, 1, 3).map((block) => ({
@@ -144,7 +147,7 @@ describe('TraceFeed', () => {
   it('notifies 1,000 subscribers of a large block in time slices', async () => {
     const turn = new TimeSlice(3);
     let longestMs = 0;
-    const feed = new TraceFeed(async (work) => {
+    const inTurns = async (work: Generator<void>): Promise<void> => {
       let startMs = performance.now();
       for (const _ of work)
         while (turn.isExpired) {
@@ -152,7 +155,8 @@ describe('TraceFeed', () => {
           await turn.next();
           startMs = performance.now();
         }
-    });
+    };
+    const feed = new TraceFeed({ find: inTurns, deliver: inTurns });
     const SUBSCRIBERS = 1_000;
     const listeners = Array.from({ length: SUBSCRIBERS }, () => ({ count: 0 }));
     for (const one of listeners)
@@ -182,10 +186,11 @@ describe('a block whose traces are far larger than it', () => {
       (trace): Trace =>
         trace.type === 'call' ? { ...trace, action: { ...trace.action, to: address, input: data } } : trace,
     );
-    const feed = new TraceFeed(atOnce);
+    const feed = new TraceFeed(AT_ONCE);
     let [pushed, missed] = [0, 0];
     feed.add(WANTED, { client: '192.0.2.1', push: () => void pushed++, missed: () => void missed++ });
     feed.indexChanged({ blocks: [indexBlock(header, calls)] });
+    await nextTurn();
     expect(pushed).toBe(1_000);
     feed.indexChanged({ undoFrom: 7, blocks: [] });
     await nextTurn();

@@ -22,6 +22,14 @@ interface Tip {
 /** Turns the delivery of index changes to this feed on or off. Resolves when the change is in effect. */
 export type WantChanges = (areWanted: boolean) => Promise<void>;
 
+/** Run work in time slices of their own. */
+export interface FeedTurns {
+  /** Runs the search for the clients of traces. */
+  find(work: Generator<void>): Promise<void>;
+  /** Runs the delivery to clients. */
+  deliver(work: Generator<void>): Promise<void>;
+}
+
 export interface Subscription {
   /** Resolves when the subscription is active. From then on, the subscriber gets every notification. */
   readonly ready?: Promise<void> | undefined;
@@ -31,7 +39,7 @@ export interface Subscription {
 /** Sends the traces of newly indexed blocks. Makes no requests to nodes, and is idle without subscribers. */
 export class TraceFeed {
   readonly #subscribers = new Subscribers<LiveItem>();
-  readonly #inTurns: (work: Generator<void>) => Promise<void>;
+  readonly #turns: FeedTurns;
   readonly #want: WantChanges | undefined;
   #begun: Promise<void> | undefined;
   readonly #waiting: Waiting[] = [];
@@ -39,9 +47,9 @@ export class TraceFeed {
   #isRunning = false;
   #tip: Tip | undefined;
 
-  /** `inTurns` runs work in time slices. `want` turns index changes on or off; omitted if they are always on. */
-  constructor(inTurns: (work: Generator<void>) => Promise<void>, want?: WantChanges) {
-    this.#inTurns = inTurns;
+  /** `want` turns index changes on or off; omitted if they are always on. */
+  constructor(turns: FeedTurns, want?: WantChanges) {
+    this.#turns = turns;
     this.#want = want;
   }
 
@@ -87,7 +95,8 @@ export class TraceFeed {
     this.#isRunning = true;
     for (let change = this.#waiting.shift(); change !== undefined; change = this.#waiting.shift()) {
       this.#waitingTraces -= tracesIn(change);
-      await this.#inTurns(this.#tell(change));
+      await this.#turns.find(this.#tell(change));
+      inBackground('new traces', () => this.#turns.deliver(this.#subscribers.deliver()));
     }
     this.#isRunning = false;
   }
