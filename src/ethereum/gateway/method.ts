@@ -9,8 +9,6 @@ import type { CallLimits } from './callLimits.ts';
 export interface CallContext {
   /** True if the handler may return a large result as a stream. */
   readonly mayStream: boolean;
-  /** Returns the id of the client's API key, or its address if it sent no key. Computed on demand. */
-  readonly client?: () => string;
   /** Returns the client's address. For IPv6 this is its /64 network. */
   readonly address?: () => string;
   /** Id of the client's API key. Undefined if it sent no key. */

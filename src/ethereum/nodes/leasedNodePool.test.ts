@@ -88,7 +88,7 @@ async function workersOf(
           ...{
             failedBefore: undefined,
             reservation: undefined,
-            client: () => client,
+            client: { address: client },
             classify: () => 'good',
           },
         }),

@@ -40,8 +40,6 @@ export interface Permit {
   readonly credential: Credential;
   /** As `AccessWatch.watch`, for the credential of the request. */
   watch(method: string | undefined, ended: (error: RpcError) => void): () => void;
-  /** Id of the client's API key. Without a key: the client's address (for IPv6, its /64 network). */
-  readonly client: () => string;
   /** Returns the address of the client (for IPv6, its /64 network), even if it sent an API key. */
   readonly address: () => string;
   readonly keyId: string | undefined;
@@ -139,7 +137,6 @@ export class AdmissionControl {
     const callsOfKey = key && metrics.keyCalls.of(key.id);
     const address = (): string => clientKey(this.#clientAddress(request));
     return {
-      client: () => (key === undefined ? address() : `key ${key.id}`),
       address,
       keyId: key?.id,
       limits: key?.limits === undefined ? limits : { ...limits, ...key.limits },

@@ -54,7 +54,6 @@ function setUp({
   const permit: Permit = {
     admit: (calls) => admitted.push(calls),
     isMethodAllowed: (method) => allowed?.includes(method) ?? true,
-    client: () => 'key aaaa0001',
     address: () => '192.0.2.1',
     keyId: 'aaaa0001',
     limits: DEFAULT_LIMITS,
@@ -212,9 +211,9 @@ describe('the context of a call', () => {
     const { call, contexts, handler } = setUp();
     await call('read');
     const [context] = contexts;
-    expect([context?.client?.(), context?.address?.(), context?.mayStream]).toEqual([
-      'key aaaa0001',
+    expect([context?.address?.(), context?.keyId, context?.mayStream]).toEqual([
       '192.0.2.1',
+      'aaaa0001',
       true,
     ]);
     expect(context).toBe(handler.context);

@@ -90,8 +90,8 @@ export class CallsHandler implements CallHandler {
     this.maxBatchBytes = maxBatchBytes;
     this.errorPerCall = message !== undefined;
     const mayStream = message === undefined;
-    const { client, address, keyId, credential, limits } = permit;
-    const whose = { client, address, keyId, credential, limits };
+    const { address, keyId, credential, limits } = permit;
+    const whose = { address, keyId, credential, limits };
     const nextTurn = () => turns.scheduler.turn(turns.client);
     this.context = { mayStream, nextTurn, room: space, ...whose, span: undefined, ...message };
     this.#dependencies = dependencies;

@@ -6,7 +6,7 @@ import {
   type UpstreamResponse,
   type WholeResponse,
 } from '../../nodes/index.ts';
-import type { CallContext } from '../method.ts';
+import { type CallContext, clientOf } from '../method.ts';
 import type { RelayedRow } from '../methods/row.ts';
 import { RELAYED_ROWS } from '../methods/rows/relayedRows.ts';
 import { type CachePolicy, cachePolicyOf, foundIn, headIn, isLookUp } from './cachePolicy.ts';
@@ -137,7 +137,8 @@ export class CachedRelay {
     let shared: Coalesced | undefined;
     try {
       const { epoch } = this.#network.cache;
-      const { client, span, mayStream } = context;
+      const { span, mayStream } = context;
+      const client = clientOf(context);
       const sent = this.#needsAgreement
         ? await this.#agreed({ params, policy, room, client, span })
         : await this.#found({ key, params, policy, mayStream, failedBefore, room, client, span });

@@ -1,6 +1,6 @@
 import { type Result, RpcError } from '../../jsonrpc/index.ts';
 import { neverSent, ReceiveReservation } from '../../nodes/index.ts';
-import type { CallContext } from '../method.ts';
+import { type CallContext, clientOf } from '../method.ts';
 import { NoResponseError } from './noResponseError.ts';
 import { resultBytes } from './resultBytes.ts';
 import type { UpstreamSender } from './upstreamSender.ts';
@@ -13,7 +13,8 @@ export async function relayExtra(
 ): Promise<Result> {
   const room = new ReceiveReservation(context.room);
   try {
-    const { client, span } = context;
+    const { span } = context;
+    const client = clientOf(context);
     const sent = await sender.send({ params, policy: 'never', mayStream: false, room, client, span });
     context.node = sent.node.name;
     if ('stream' in sent) throw new Error('a node returned an unexpected stream');

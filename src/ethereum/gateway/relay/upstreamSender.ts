@@ -1,3 +1,4 @@
+import type { BudgetClient } from '../../../platform/budgets/index.ts';
 import type { Span } from '../../../platform/spans/index.ts';
 import type { ResultSink, ResultStream } from '../../jsonrpc/index.ts';
 import {
@@ -41,8 +42,8 @@ export interface RelayedRequest {
   readonly failedBefore?: FailedRequestError | undefined;
   /** Memory budget of the response. Undefined if the response must not be rejected for lack of memory. */
   readonly room?: ReceiveReservation;
-  /** Returns the id of the client's API key, or its address if it sent no key. */
-  readonly client?: (() => string) | undefined;
+  /** Client that waits for the response. Default: all clients. */
+  readonly client?: BudgetClient | undefined;
   readonly span?: Span | undefined;
   /** True if no client waits for the response. */
   readonly isBackground?: boolean;

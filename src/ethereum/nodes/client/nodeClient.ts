@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import Pool from 'undici/lib/dispatcher/pool.js';
+import { type BudgetClient, Slots } from '../../../platform/budgets/index.ts';
 import type { Span } from '../../../platform/spans/index.ts';
 import { readLargeResponse } from '../largeResponses/readLargeResponse.ts';
 import type { ResponseMemory } from '../largeResponses/responseMemory.ts';
@@ -20,6 +21,10 @@ import {
 
 /** Maximum number of parallel relayed requests to a node, which handles some dozens well. Others wait. */
 const RELAY_CONNECTIONS = 64;
+/** Part of the free connections that one client may use: a single client has 21, and two clients have 16 each. */
+const RELAY_PART_OF_FREE = 1 / 2;
+/** Client of requests that are not for one client, such as that for the header of a new block. */
+const ALL_CLIENTS: BudgetClient = { address: '' };
 const RELAY_CONNECT_TIMEOUT_MS = 2_000;
 /** Number of connections for blocks with traces. They are separate, so that clients' requests do not delay ingest. */
 const BLOCK_CONNECTIONS = 16;
@@ -37,6 +42,8 @@ const MAX_WHOLE_BYTES = 256 * 1024 * 1024;
 const LARGE_BYTES = 8 * 1024 * 1024;
 
 export interface RelayOptions {
+  /** Client for which the request is sent. Default: it is for all clients. */
+  readonly client?: BudgetClient | undefined;
   /** Maximum time until the response is complete or, if it is large, until its stream starts. */
   readonly timeoutMs: number;
   readonly maxBytes: number;
@@ -77,7 +84,12 @@ export class NodeClient {
   readonly #relayed: Pool;
   readonly #blocks: Pool;
   readonly #polls: Pool;
-  #relayedInFlight = 0;
+  readonly #relaySlots = new Slots({
+    total: RELAY_CONNECTIONS,
+    perClient: RELAY_CONNECTIONS,
+    partOfFree: RELAY_PART_OF_FREE,
+    minShare: 4,
+  });
   /** False after the node, or a proxy before it, rejected a batch. */
   #takesBatches = true;
 
@@ -106,10 +118,18 @@ export class NodeClient {
     await Promise.all([this.#relayed, this.#blocks, this.#polls].map((pool) => pool.destroy()));
   }
 
-  /** Sends the body of a client's request unchanged. */
+  /** Sends the body of a client's request unchanged, when a connection is free. Clients take turns. */
   relay(
     body: string,
-    { timeoutMs, maxBytes, mayStream, streamAboveBytes, reservation, traceparent }: RelayOptions,
+    {
+      client = ALL_CLIENTS,
+      timeoutMs,
+      maxBytes,
+      mayStream,
+      streamAboveBytes,
+      reservation,
+      traceparent,
+    }: RelayOptions,
   ): PendingResponse {
     const { budget } = this;
     const collect: CollectOptions = {
@@ -119,11 +139,18 @@ export class NodeClient {
       reservation,
       budget,
     };
-    const answer = new ResponseCollector(this.host, collect, () => this.#relayedInFlight--);
+    let endSlot: () => void = () => undefined;
+    const answer = new ResponseCollector(this.host, collect, () => endSlot());
     budget?.takeCalls(1);
-    if (this.#relayedInFlight++ >= RELAY_CONNECTIONS) answer.waitForConnection();
     const headers = this.#headersWith(traceparent);
-    this.#relayed.dispatch({ path: this.#path, method: 'POST', headers, body }, answer);
+    let isWaiting = true;
+    endSlot = this.#relaySlots.take(client, (end) => {
+      endSlot = end;
+      isWaiting = false;
+      answer.hasConnection();
+      this.#relayed.dispatch({ path: this.#path, method: 'POST', headers, body }, answer);
+    });
+    if (isWaiting) answer.waitForConnection();
     return answer;
   }
 

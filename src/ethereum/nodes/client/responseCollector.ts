@@ -45,7 +45,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler, PendingRes
   readonly body: Promise<NodeBody>;
   readonly #host: string;
   readonly #options: CollectOptions;
-  /** Called when the request has ended, so that its connection is free again. */
+  /** Called when the request has ended, so that its connection is free again, or that it no longer waits for one. */
   readonly #ended: () => void;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
@@ -54,6 +54,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler, PendingRes
   #stream: ResponseStream | undefined;
   #timer: NodeJS.Timeout | undefined;
   #wanting: NodeJS.Timeout | undefined;
+  #isWaiting = false;
   #sent = false;
   #gaveUp: NodeError | undefined;
   #resolve: (body: NodeBody) => void = () => undefined;
@@ -76,12 +77,19 @@ export class ResponseCollector implements Dispatcher.DispatchHandler, PendingRes
     }, timeoutMs);
   }
 
-  /** To be called if all connections are in use. Until the request is sent, asks repeatedly to free a connection. */
+  /** To be called if the request must wait for a connection. Asks repeatedly to free one, until `hasConnection`. */
   waitForConnection(): void {
+    this.#isWaiting = true;
     const { reservation } = this.#options;
     if (reservation === undefined) return;
     reservation.freeConnection();
     this.#wanting = setInterval(() => reservation.freeConnection(), WANT_PLACE_EVERY_MS);
+  }
+
+  /** To be called before the request is sent. */
+  hasConnection(): void {
+    this.#isWaiting = false;
+    clearInterval(this.#wanting);
   }
 
   abort(): void {
@@ -91,7 +99,6 @@ export class ResponseCollector implements Dispatcher.DispatchHandler, PendingRes
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     this.#sent = true;
-    clearInterval(this.#wanting);
     if (this.#gaveUp !== undefined) controller.abort(this.#gaveUp);
   }
 
@@ -139,7 +146,6 @@ export class ResponseCollector implements Dispatcher.DispatchHandler, PendingRes
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     clearTimeout(this.#timer);
-    clearInterval(this.#wanting);
     this.#ended();
     const failure = this.#gaveUp ?? connectionError(error, this.#host, this.#sent);
     this.#stream?.fail(failure);
@@ -160,6 +166,8 @@ export class ResponseCollector implements Dispatcher.DispatchHandler, PendingRes
     clearInterval(this.#wanting);
     this.#gaveUp ??= error;
     this.#reject(this.#gaveUp);
+    // A waiting request is never sent, so no event ends it.
+    if (this.#isWaiting) this.#ended();
     this.#controller?.abort(this.#gaveUp);
   }
 }

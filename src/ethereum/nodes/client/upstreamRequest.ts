@@ -1,3 +1,4 @@
+import type { BudgetClient } from '../../../platform/budgets/index.ts';
 import type { Span } from '../../../platform/spans/index.ts';
 import type { UpstreamNode } from '../pool/upstreamNode.ts';
 import type { FailedRequestError } from './failedRequest.ts';
@@ -39,8 +40,8 @@ export interface UpstreamRequest {
   readonly failedBefore: FailedRequestError | undefined;
   /** Nodes to exclude. Each node that is tried is added. Default: the nodes of `failedBefore` are excluded. */
   readonly tried?: Set<UpstreamNode> | undefined;
-  /** Returns a string that identifies the client, because clients share the budgets of nodes fairly. */
-  readonly client?: (() => string) | undefined;
+  /** Client that waits for the response. Clients share the connections and budgets of nodes fairly. Default: all. */
+  readonly client?: BudgetClient | undefined;
   /** True if no client waits for the response. The request is then sent only if half of a node's budget is left. */
   readonly isBackground?: boolean;
   /** Reservation of memory for the response; undefined if the response must not fail for lack of memory. */

@@ -109,13 +109,14 @@ export class HedgedRequest {
   }
 
   async #attempt(node: UpstreamNode, timeoutMs: number): Promise<void> {
-    const { method, bodyByHash, mayStream, maxBytes, reservation } = this.#request;
+    const { method, bodyByHash, client, mayStream, maxBytes, reservation } = this.#request;
     const body = (node.supportsBlockHashes === true ? bodyByHash : undefined) ?? this.#request.body;
     const startMs = performance.now();
     const span = this.#request.span && this.#spanOf(this.#request.span, node);
     let failure: string | undefined;
     const traceparent = span?.traceparent;
     const pending = node.client.relay(body, {
+      client,
       timeoutMs,
       maxBytes,
       mayStream,

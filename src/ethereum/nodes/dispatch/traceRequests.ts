@@ -168,11 +168,12 @@ export class TraceRequests {
     request: TraceRequest,
     { node, deadlineMs, reservation, endSlot }: Attempt,
   ): Promise<HedgedResponse> {
-    const { method, maxBytes, streamAboveBytes, timeoutMs } = request;
+    const { method, client, maxBytes, streamAboveBytes, timeoutMs } = request;
     const startMs = performance.now();
     const span = request.span && callSpan(request.span, node.client.host, [request]);
     span?.set('floodgate.node', node.name);
     const pending = node.client.relay(request.bodyFor(node), {
+      client,
       timeoutMs: MAX_TIMER_MS,
       maxBytes,
       mayStream: streamAboveBytes !== undefined,

@@ -112,7 +112,6 @@ const noPermit = ({ refusal }: Refusal): Permit => ({
   ended: () => undefined,
   watch: () => () => undefined,
   credential: undefined,
-  client: () => '',
   address: () => '',
   keyId: undefined,
   limits: DEFAULT_LIMITS,

@@ -1,6 +1,6 @@
 import { type Result, RpcError } from '../../../jsonrpc/index.ts';
 import { neverSent, type UpstreamNode, type UpstreamResponse } from '../../../nodes/index.ts';
-import type { CallContext } from '../../method.ts';
+import { type CallContext, clientOf } from '../../method.ts';
 import { NoResponseError } from '../noResponseError.ts';
 import { resultBytes } from '../resultBytes.ts';
 import type { UpstreamSender } from '../upstreamSender.ts';
@@ -23,7 +23,8 @@ export async function sendOnce(
   // Called only for transactions that a node knows, or may know: hashing 1 MB takes 30 ms.
   const hashOf = (): string => sentTransactionHash(String(params[0]));
   try {
-    const { client, span } = context;
+    const { span } = context;
+    const client = clientOf(context);
     const sent = await senders.send.send({ params, policy: 'never', mayStream: false, client, span });
     context.node = sent.node.name;
     if ('stream' in sent) throw new Error('a node returned an unexpected stream');
