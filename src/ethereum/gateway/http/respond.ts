@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { TLSSocket } from 'node:tls';
 import type { TrackedResponse } from '../../../platform/http/index.ts';
 import type { HttpAnswer, Part, ResultStream } from '../../jsonrpc/index.ts';
 
@@ -6,6 +7,8 @@ import type { HttpAnswer, Part, ResultStream } from '../../jsonrpc/index.ts';
 const MAX_PARTS_APART = 3;
 /** Minimum average size in bytes of parts to write separately. Smaller parts are faster to copy into one buffer. */
 const MIN_PART_BYTES_APART = 1024;
+/** With TLS, longer responses are written in slices of this size. */
+const TLS_SLICE_BYTES = 256 * 1024;
 
 /** Writes a response. `headers` contains header names and values, alternating. */
 export function respond(response: TrackedResponse, answer: HttpAnswer, headers: string[]): void {
@@ -34,6 +37,10 @@ export function respond(response: TrackedResponse, answer: HttpAnswer, headers: 
   const length = bytesOf(parts);
   headers.push('content-length', String(length));
   response.writeHead(status, headers);
+  if (length > TLS_SLICE_BYTES && response.socket instanceof TLSSocket) {
+    writeSlices(response, slicesOf(parts));
+    return;
+  }
   if (parts.length > MAX_PARTS_APART && length < parts.length * MIN_PART_BYTES_APART) {
     response.end(joined(parts, length));
     return;
@@ -44,6 +51,23 @@ export function respond(response: TrackedResponse, answer: HttpAnswer, headers: 
     if (i < last) response.write(part, encodingOf(part));
     else response.end(part, encodingOf(part));
   });
+}
+
+function* slicesOf(parts: readonly Part[]): Generator<Uint8Array> {
+  for (const part of parts) {
+    const bytes = typeof part === 'string' ? Buffer.from(part) : part;
+    for (let at = 0; at < bytes.length; at += TLS_SLICE_BYTES) yield bytes.subarray(at, at + TLS_SLICE_BYTES);
+  }
+}
+
+/** Writes each slice when the last one was sent, because Node.js encrypts at once what it is given, as a copy. */
+function writeSlices(response: TrackedResponse, slices: Generator<Uint8Array>): void {
+  for (let slice = slices.next(); slice.done !== true; slice = slices.next())
+    if (!response.write(slice.value)) {
+      response.once('drain', () => writeSlices(response, slices));
+      return;
+    }
+  response.end();
 }
 
 export const bytesOf = (parts: readonly Part[]): number =>
