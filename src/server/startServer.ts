@@ -31,7 +31,7 @@ import { StoreWatch } from './health/storeWatch.ts';
 import { openTracing } from './health/tracing.ts';
 import { listen } from './listen/listen.ts';
 import { drainMsOf } from './listen/openListeners.ts';
-import { RELAYED, relayPathOf } from './listen/operatorsRelay.ts';
+import { RELAYED, relayPathOf } from './listen/relayedRequests.ts';
 import { requestReadersOf } from './listen/requestReaders.ts';
 import { openedPartsOf, registerRoleMetrics } from './roles.ts';
 import { startGateway } from './startGateway.ts';

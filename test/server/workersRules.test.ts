@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, type Call, send } from '../rules/support/call.ts';
@@ -79,6 +81,18 @@ describe.skipIf(!canListProcesses)('the rules API of a server with workers, on o
     expect(stale).toEqual([]);
     expect(reads).toBe(6 * ACCOUNTS * CHANGES);
     expect([...readers]).toEqual([first]);
+  });
+
+  it('forwards requests whose target is no path', async () => {
+    const { hostname, port, origin } = new URL(server.baseUrl);
+    const statusOf = async (method: string, path: string): Promise<number | undefined> => {
+      const asked = request({ hostname, port, method, path, agent: false }).end();
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+      answer.resume();
+      return answer.statusCode;
+    };
+    expect(await statusOf('OPTIONS', '*')).toBe(404);
+    expect(await statusOf('GET', `${origin}/healthz`)).toBe(200);
   });
 
   it('rejects a revoked token immediately at every worker, and counts its requests', async () => {

@@ -3,7 +3,7 @@ import { CONNECTIONS_PER_NODE } from '../../ethereum/nodes/index.ts';
 import { proxyMatcher } from '../../platform/addresses/index.ts';
 import { ConnectionLimits, type ConnectionLimitsOptions } from '../../platform/http/index.ts';
 import { adviceFor, openFilesLimit } from '../data/openFiles.ts';
-import { relayPathOf } from './operatorsRelay.ts';
+import { relayPathOf } from './relayedRequests.ts';
 import { MAX_WAITING_CONNECTIONS } from './waitingConnections.ts';
 
 /** Default maximum of HTTP connections. Idle ones need 10 to 13 KB each, so they use about 200 MB. */

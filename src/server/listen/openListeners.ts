@@ -11,7 +11,7 @@ import {
 import { sendBadUrl, unroutedEnvelope } from '../../rules/api/index.ts';
 import { type ListenAddress, opsListenAddress, publicListenAddress } from './listenAddresses.ts';
 import { ListenError } from './listenError.ts';
-import { relayPathOf } from './operatorsRelay.ts';
+import { relayPathOf } from './relayedRequests.ts';
 
 export type OpenListenersDependencies = Omit<OpenListenerDependencies, 'logger' | 'connections'> & {
   readonly logger: Logger;

@@ -1,87 +1,84 @@
-import {
-  Agent,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type ServerResponse,
-  request as send,
-} from 'node:http';
-import { join } from 'node:path';
-import type { Config } from '../../config/index.ts';
-import type { ClientAddress } from '../../platform/addresses/index.ts';
-import { opsListenAddress } from './listenAddresses.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { PassThrough } from 'node:stream';
+import type { Dispatcher } from 'undici';
+import Pool from 'undici/lib/dispatcher/pool.js';
+import { inBackground } from '../../platform/background/index.ts';
+import { CLIENT_ADDRESS_HEADER, HTTPS_HEADER, type RequestReaders } from './relayedRequests.ts';
 
-/** Header with the address of the client. Only workers can connect to the socket, so no client can forge it. */
-const CLIENT_ADDRESS_HEADER = 'floodgate-client';
-/** Header that tells whether the client used TLS. */
-const HTTPS_HEADER = 'floodgate-https';
-/** Hop-by-hop headers, which a proxy must not forward (RFC 9110, section 7.6.1). */
-const HOP_BY_HOP_HEADERS = [
-  'connection',
-  'keep-alive',
-  'expect',
-  'upgrade',
-  'te',
-  'trailer',
-  'proxy-connection',
-];
+/**
+ * Hop-by-hop headers, which a proxy must not forward (RFC 9110, section 7.6.1), and the length of a body of chunks,
+ * which node and undici set.
+ */
+const HOP_BY_HOP_HEADERS = new Set([
+  ...['connection', 'keep-alive', 'expect', 'upgrade', 'te', 'trailer'],
+  ...['proxy-connection', 'transfer-encoding'],
+]);
 
-/** Idle connections that a worker keeps, so that a burst of requests does not occupy descriptors for a minute. */
-const MAX_IDLE_CONNECTIONS = 8;
-
-/** Returns the socket to which workers relay operators' requests; undefined if operators have their own listener. */
-export const relayPathOf = (config: Config): string | undefined =>
-  opsListenAddress(config) === undefined ? join(config.dataDir, 'operators.sock') : undefined;
-
-/** Read the client address of a request that a worker forwarded, and whether the client used TLS. */
-export const RELAYED: Readonly<OperatorsRelayDependencies> = {
-  clientAddress: ({ headers }) => String(headers[CLIENT_ADDRESS_HEADER] ?? ''),
-  isHttps: ({ headers }) => headers[HTTPS_HEADER] === 'true',
-};
-
-export interface OperatorsRelayDependencies {
-  readonly clientAddress: ClientAddress;
-  readonly isHttps: (request: IncomingMessage) => boolean;
-}
+/** Time after which a worker closes an idle connection, so that a burst of requests does not occupy descriptors. */
+const IDLE_MS = 4_000;
 
 /** Forwards HTTP requests of operators from a worker to the first process, which listens on a Unix socket. */
 export class OperatorsRelay {
-  readonly #path: string;
-  readonly #readers: OperatorsRelayDependencies;
-  readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: MAX_IDLE_CONNECTIONS });
+  readonly #readers: RequestReaders;
+  readonly #pool: Pool;
   /** One function for each open event stream, which ends the stream. */
   readonly #endless = new Set<() => void>();
   #isEnding = false;
 
-  constructor(path: string, readers: OperatorsRelayDependencies) {
-    this.#path = path;
+  constructor(path: string, readers: RequestReaders) {
     this.#readers = readers;
+    this.#pool = new Pool('http://localhost', {
+      ...{ socketPath: path, keepAliveMaxTimeout: IDLE_MS },
+      // The client and the first process limit the time of a request.
+      ...{ headersTimeout: 0, bodyTimeout: 0 },
+    });
   }
 
   handle(request: IncomingMessage, response: ServerResponse): void {
-    const { method, url } = request;
+    const { method = '', url = '' } = request;
+    const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
     const headers = {
       ...forwardedHeaders(request.headers),
       [CLIENT_ADDRESS_HEADER]: this.#readers.clientAddress(request),
       [HTTPS_HEADER]: String(this.#readers.isHttps(request)),
     };
-    const asked = send({ socketPath: this.#path, agent: this.#agent, method, path: url, headers });
-    asked.on('response', (answer) => {
-      this.#answer(answer, response);
-      // If the response ends early, node stops sending the request body; the rest of the body is read and discarded.
-      answer.on('end', () => {
-        if (asked.writableFinished) return;
-        request.unpipe(asked).resume();
-        asked.destroy();
-      });
-    });
-    asked.on('error', () => {
-      // The first process may have carried out the request, so the connection is closed instead of an error response.
-      if (!response.headersSent) response.destroy();
-    });
+    // undici accepts no other target, such as that of `OPTIONS *`, which the first process does not serve.
+    const path = /^(\/|https?:\/\/)/.test(url) ? url : `/${url}`;
+    // undici destroys the body at the end, and an IncomingMessage would lose its socket.
+    const body = length === undefined && coding === undefined ? null : request.pipe(new PassThrough());
+    let exchange: Dispatcher.DispatchController | undefined;
+    const abort = (): void => exchange?.abort(new Error('the client has disconnected'));
     response.on('close', () => {
-      if (!response.writableFinished) asked.destroy();
+      if (!response.writableFinished) abort();
     });
-    request.pipe(asked);
+    this.#pool.dispatch(
+      { method: method as Dispatcher.HttpMethod, path, headers, body }, // node accepts the same methods
+      {
+        onRequestStart(controller) {
+          exchange = controller;
+          if (response.destroyed) abort();
+        },
+        onResponseStart: (_controller, status, answered) => {
+          const closes = answered['connection'] === 'close' && { connection: 'close' };
+          response.writeHead(status, { ...forwardedHeaders(answered), ...closes });
+          if (answered['content-type'] === 'text/event-stream') this.#stream(response, abort);
+        },
+        onResponseData(controller, chunk) {
+          if (response.write(chunk)) return;
+          controller.pause();
+          response.once('drain', () => controller.resume());
+        },
+        onResponseEnd() {
+          response.end();
+          // If the response ends early, the rest of the request body is read and discarded.
+          request.unpipe().resume();
+        },
+        // The first process may have carried out the request, so the connection is closed instead of an error response.
+        onResponseError() {
+          if (!response.writableEnded) response.destroy();
+        },
+      },
+    );
   }
 
   /** Ends the open event streams, whose responses would otherwise never be complete. */
@@ -91,22 +88,14 @@ export class OperatorsRelay {
   }
 
   close(): void {
-    this.#agent.destroy();
+    inBackground('close the connections to the first process', () => this.#pool.destroy());
   }
 
-  #answer(answer: IncomingMessage, response: ServerResponse): void {
-    const { statusCode = 502, statusMessage = '', headers } = answer;
-    const closes = headers.connection === 'close' && { connection: 'close' };
-    const { 'transfer-encoding': _, ...others } = forwardedHeaders(headers);
-    response.writeHead(statusCode, statusMessage, { ...others, ...closes });
-    answer.on('error', () => response.destroy());
-    answer.pipe(response);
-    if (headers['content-type'] !== 'text/event-stream') return;
+  #stream(response: ServerResponse, abort: () => void): void {
     response.flushHeaders();
     const end = (): void => {
-      answer.unpipe(response);
       response.end();
-      answer.destroy();
+      abort();
     };
     this.#endless.add(end);
     response.on('close', () => this.#endless.delete(end));
@@ -114,5 +103,5 @@ export class OperatorsRelay {
   }
 }
 
-const forwardedHeaders = (headers: IncomingHttpHeaders): IncomingHttpHeaders =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP_HEADERS.includes(name)));
+const forwardedHeaders = <Headers extends object>(headers: Headers): Headers =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !HOP_BY_HOP_HEADERS.has(name))) as Headers; // fewer

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { type Config, ConfigError } from '../../config/index.ts';
 import { isSocketPath } from '../../platform/http/index.ts';
-import { relayPathOf } from '../listen/operatorsRelay.ts';
+import { relayPathOf } from '../listen/relayedRequests.ts';
 import type { OpenedParts } from '../roles.ts';
 
 /** Options that limit the whole server. Each worker gets an equal part of each limit. */
