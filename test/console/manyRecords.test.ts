@@ -67,5 +67,23 @@ describe.skipIf(CHROMIUM === undefined)(
       await expect.poll(() => rows.count()).toBe(300);
       expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0);
     });
+
+    it('/lists reads a list again only after it was changed', async () => {
+      const statuses: string[] = [];
+      page.on('response', (response) => {
+        const list = /configs\/(allowlist|denylist)$/.exec(response.url())?.[1];
+        if (list !== undefined && response.request().method() === 'GET')
+          statuses.push(`${list} ${response.status()}`);
+      });
+      await page.goto(`${server.url}/console/lists?account=${ACCOUNT}`);
+      await page.locator('main h1').getByText('300 networks are denied').waitFor();
+      await expect.poll(() => statuses).toContain('allowlist 304');
+      statuses.length = 0;
+      await page.getByLabel('New network or name').fill('192.0.2.0/24');
+      await page.getByRole('button', { name: 'Add the entry' }).click();
+      await page.locator('main h1').getByText('301 networks are denied').waitFor();
+      await expect.poll(() => statuses).toContain('allowlist 304');
+      expect(statuses.filter((status) => status.endsWith('200'))).toEqual(['denylist 200']);
+    });
   },
 );

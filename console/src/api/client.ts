@@ -6,6 +6,8 @@ import { type Failure, failureOf, type Outcome, unansweredFailure } from './fail
 export const API = '/client/v4';
 /** Time after which a request counts as not answered. Longer than the server's own limits. */
 const TIMEOUT_MS = 30_000;
+/** Status of a response without a body: the client has the current version (`If-None-Match`). */
+export const NOT_MODIFIED = 304;
 
 /** A successful response of the REST API. A change of the object sends its `etag` as `If-Match`. */
 export interface ApiResponse<T> {
@@ -45,7 +47,7 @@ export async function callJson<T>(
     const { url, ...sent } = inSession(httpRequestOf(request));
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const response = await fetch(url, { ...sent, cache: 'no-store', signal });
-    const body: unknown = await response.json();
+    const body: unknown = response.status === NOT_MODIFIED ? undefined : await response.json();
     if (!response.ok) return { failure: failureOf(response.status, body, request) };
     // The OpenAPI document specifies the shape, and tests of the server check it.
     return { value: { body: body as T, etag: response.headers.get('etag') ?? undefined } };

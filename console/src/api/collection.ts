@@ -1,4 +1,4 @@
-import { type ApiRequest, type ApiResponse, call, pathOf } from './client.ts';
+import { type ApiRequest, type ApiResponse, call, NOT_MODIFIED, pathOf } from './client.ts';
 import type { Outcome } from './failure.ts';
 
 /** A record with its ETag. A change sends the ETag, and fails with status 412 if the record was changed since. */
@@ -18,9 +18,19 @@ async function request<Item>(asked: ApiRequest): Promise<Outcome<Tagged<Item>>> 
 /** Calls for the records of a collection. `path` is evaluated at each call, because the account may change. */
 export function collection<Item extends { readonly id: string }, Creation, Patch>(path: () => string) {
   const callOf = (id: string): ApiRequest => ({ path: path() + pathOf`/${id}` });
+  /** The list that was read last. The server does not send it again while it is unchanged. */
+  let known: { readonly path: string; readonly answer: ApiResponse<readonly Item[]> } | undefined;
   return {
     /** Lists the records without parameters: only then the ETag equals the one of the live stream. */
-    list: (): Promise<Outcome<ApiResponse<readonly Item[]>>> => call({ path: path() }),
+    async list(): Promise<Outcome<ApiResponse<readonly Item[]>>> {
+      const asked = path();
+      const before = known?.path === asked ? known.answer : undefined;
+      const headers = before?.etag === undefined ? {} : { 'if-none-match': before.etag };
+      const outcome = await call<readonly Item[]>({ path: asked, headers });
+      if ('value' in outcome) known = { path: asked, answer: outcome.value };
+      else if (outcome.failure.status === NOT_MODIFIED && before !== undefined) return { value: before };
+      return outcome;
+    },
     callOf,
     read: (id: string) => request<Item>(callOf(id)),
     /** Creates a record. If the request is retried with the same `key`, no second record is created. */
