@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newRule, rulesPath } from '../rules/support/samples.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
-import { CHROMIUM, launchBrowser, openTab, type Tab } from './support/browser.ts';
+import { CHROMIUM, inPage, launchBrowser, openTab, type Tab } from './support/browser.ts';
 
 const ACCOUNT = 'a';
 const ALL = ['dns_protection:write', 'dns_protection:audit'];
@@ -19,7 +19,11 @@ describe.skipIf(CHROMIUM === undefined)(
 
     beforeAll(async () => {
       [server, browser] = await Promise.all([
-        startFloodgate({ args: ['--role', 'rules'], config: { console: { enabled: true } } }),
+        startFloodgate({
+          args: ['--role', 'rules,gateway,ingest'],
+          config: { console: { enabled: true } },
+          ...{ upstream: 'http://127.0.0.1:9', whenListening: true },
+        }),
         launchBrowser(),
       ]);
       rule = (await api('POST', rulesPath(ACCOUNT), newRule)).id;
@@ -116,6 +120,54 @@ describe.skipIf(CHROMIUM === undefined)(
       await open('rules/new');
       await expect.poll(() => page.locator('[name=name]').inputValue()).toBe('');
     });
+
+    it('of a new entry of a list is still there after Reload, and forgotten when the entry is added', async () => {
+      const value = () => page.getByLabel('New network or name');
+      await open('lists');
+      await page.getByLabel('Effect').selectOption('allow');
+      await value().fill('192.0.2.0/24');
+      await page.getByRole('searchbox').fill('198');
+      await page.reload();
+      await expect.poll(() => value().inputValue()).toBe('192.0.2.0/24');
+      await button('Add the entry').click();
+      await page.getByText('1 network is allowed').waitFor();
+      await page.reload();
+      await page.getByText('1 network is allowed').waitFor();
+      expect(await value().inputValue()).toBe('');
+    });
+
+    it.each([
+      ['token', 'Label', { 'Account ids, separated by spaces': 'a b' }],
+      ['key', 'Name', { 'Methods, separated by spaces (empty: all)': 'eth_call' }],
+    ])(
+      'of a new %s is still there after Reload, and its secret is never stored',
+      async (kind, name, more) => {
+        const stored = () => inPage<string>(page, 'JSON.stringify({ ...sessionStorage, ...localStorage })');
+        const field = (label: string) => page.getByRole('dialog').getByLabel(label, { exact: true });
+        const fields = Object.entries({ [name]: 'dashboard', ...more });
+        await open('access');
+        await button(`New ${kind}`).click();
+        for (const [label, text] of fields) await field(label).fill(text);
+        await field('Valid for').selectOption('30');
+        await page.reload();
+        for (const [label, text] of fields) await expect.poll(() => field(label).inputValue()).toBe(text);
+        expect(await field('Valid for').inputValue()).toBe('30');
+        await button(`Create ${kind}`).click();
+        const secret = await page.locator('.secret').textContent();
+        expect(secret).toMatch(/^fg[a-z]*_/);
+        expect(await stored()).not.toContain(secret);
+        expect(await stored()).not.toContain('dashboard');
+        await page.reload();
+        await button(`New ${kind}`).click();
+        expect(await field(name).inputValue()).toBe('');
+        await field(name).fill('unwanted');
+        await button('Cancel').click();
+        await page.reload();
+        await button(`New ${kind}`).waitFor();
+        expect(await page.getByRole('dialog').count()).toBe(0);
+        expect(await stored()).not.toContain('unwanted');
+      },
+    );
 
     it('of a new policy is discarded with Cancel', async () => {
       await open('zones/new');

@@ -1,8 +1,7 @@
-import { signal, useSignal } from '@preact/signals';
-import { useMemo } from 'preact/hooks';
 import { createKey } from '../../api/server.ts';
 import type { GatewayKey, Schemas } from '../../api/types.ts';
-import { TextField } from '../../ui/form/fields.tsx';
+import { useDraft } from '../../ui/form/draft.ts';
+import { bindingOf, TextField } from '../../ui/form/fields.tsx';
 import { CreationDialog } from './creation.tsx';
 import type { FormProps } from './secretSection.tsx';
 
@@ -14,23 +13,20 @@ const LIMITS = [
 ] as const;
 
 export function KeyForm({ isFirst, close, made }: FormProps<GatewayKey> & { readonly isFirst: boolean }) {
-  const name = useSignal('');
-  const rate = useSignal('');
-  const methods = useSignal('');
-  const limits = useMemo(
-    () => LIMITS.map(([name, label, max]) => ({ name, label, max, text: signal('') })),
-    [],
-  );
-  const days = useSignal('');
+  const name = useDraft('name', '');
+  const rate = useDraft('rate', '');
+  const methods = useDraft('methods', '');
+  const limits = useDraft<Readonly<Record<string, string>>>('limits', {});
+  const days = useDraft('days', '');
   const body = (): Schemas['GatewayKeyCreation'] => {
     const wanted = methods.value.split(/[\s,]+/).filter((method) => method !== '');
-    const set = limits.filter(({ text }) => text.value !== '');
+    const set = Object.entries(limits.value).filter(([, limit]) => limit !== '');
     return {
       name: name.value.trim(),
       ...(rate.value !== '' && { rate_per_second: Number(rate.value) }),
       ...(wanted.length > 0 && { methods: wanted }),
       ...(set.length > 0 && {
-        limits: Object.fromEntries(set.map(({ name, text }) => [name, Number(text.value)])),
+        limits: Object.fromEntries(set.map(([limit, number]) => [limit, Number(number)])),
       }),
     };
   };
@@ -50,8 +46,12 @@ export function KeyForm({ isFirst, close, made }: FormProps<GatewayKey> & { read
       />
       <details>
         <summary>Limits of calls (empty: those of the server)</summary>
-        {limits.map((limit) => (
-          <TextField key={limit.name} type="number" min={1} step={1} {...limit} />
+        {LIMITS.map(([limit, label, max]) => (
+          <TextField
+            key={limit}
+            {...{ type: 'number', name: limit, label, min: 1, max, step: 1 }}
+            text={bindingOf(limits.value, (changed) => (limits.value = changed), limit)}
+          />
         ))}
       </details>
     </CreationDialog>

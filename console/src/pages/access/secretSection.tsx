@@ -7,6 +7,7 @@ import type { ApiToken, GatewayKey } from '../../api/types.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { confirm } from '../../ui/form/confirm.tsx';
 import { Dialog } from '../../ui/form/dialog.tsx';
+import { forgetDraft, useDraft } from '../../ui/form/draft.ts';
 import { Lines } from '../../ui/lines.tsx';
 import { LoadState } from '../../ui/loadState.tsx';
 import { type Column, Table } from '../../ui/table/table.tsx';
@@ -47,10 +48,14 @@ interface SecretSectionProps<Item> {
 /** List of tokens or API keys, with a form that creates one and buttons that revoke them. */
 export function SecretSection<Item extends ApiToken | GatewayKey>(props: SecretSectionProps<Item>) {
   const { what, reads, rows, isManager, nameOf } = props;
-  const isMaking = useSignal(false);
+  const isMaking = useDraft(`new ${what}`, false, (isOpen) => isOpen);
   const made = useSignal<WithSecret<Item> | undefined>(undefined);
   const revocation = useAction();
   const isRead = reads.loaded.value.value !== undefined;
+  const close = (): void => {
+    isMaking.value = false;
+    forgetDraft();
+  };
   const revoke = async (item: Item) => {
     const isWanted = await confirm({
       title: `Revoke this ${what}?`,
@@ -95,11 +100,12 @@ export function SecretSection<Item extends ApiToken | GatewayKey>(props: SecretS
         />
       )}
       {props.children}
-      {isMaking.value &&
+      {isManager &&
+        isMaking.value &&
         props.form({
-          close: () => (isMaking.value = false),
+          close,
           made: (item) => {
-            isMaking.value = false;
+            close();
             made.value = item;
             reads.again();
             props.changed?.();

@@ -1,7 +1,7 @@
-import { useSignal } from '@preact/signals';
 import { createToken } from '../../api/server.ts';
 import type { ApiToken, Schemas } from '../../api/types.ts';
 import { account, may, session } from '../../session.ts';
+import { useDraft } from '../../ui/form/draft.ts';
 import { CheckField, TextField } from '../../ui/form/fields.tsx';
 import { CreationDialog } from './creation.tsx';
 import type { FormProps } from './secretSection.tsx';
@@ -12,11 +12,11 @@ import { isServerPermission, PERMISSIONS } from './texts.ts';
  */
 export function TokenForm({ close, made }: FormProps<ApiToken>) {
   const expiresOn = session.value?.expires_on;
-  const label = useSignal('');
-  const accounts = useSignal(account.value);
-  const allAccounts = useSignal(false);
-  const permissions = useSignal<readonly string[]>(['dns_protection:read']);
-  const days = useSignal(expiresOn === undefined ? '90' : '');
+  const label = useDraft('label', '');
+  const accounts = useDraft('accounts', account.value);
+  const allAccounts = useDraft('allAccounts', false);
+  const permissions = useDraft<readonly string[]>('permissions', ['dns_protection:read']);
+  const days = useDraft('days', expiresOn === undefined ? '90' : '');
   const offered = Object.keys(PERMISSIONS).filter(
     (permission) => may(permission) && (allAccounts.value || !isServerPermission(permission)),
   );

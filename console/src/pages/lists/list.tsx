@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { entryCalls } from '../../api/account.ts';
 import type { Outcome } from '../../api/failure.ts';
@@ -7,7 +6,8 @@ import { refreshPeriod } from '../../live.ts';
 import { account, may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
-import { SelectField, TextField } from '../../ui/form/fields.tsx';
+import { useDraft } from '../../ui/form/draft.ts';
+import { bindingOf, SelectField, TextField } from '../../ui/form/fields.tsx';
 import { useSearchField } from '../../ui/form/searchField.tsx';
 import { Link } from '../../ui/link.tsx';
 import { LoadState } from '../../ui/loadState.tsx';
@@ -88,26 +88,28 @@ const csvRowOf = (row: Row): string[] => [
   ...[row.list, entryValue(row), String(row.enabled), row.comment, row.created_on, row.modified_on],
 ];
 
+const EMPTY = { list: 'denylist', value: '', comment: '' };
+
 function NewEntry({ added }: { readonly added: () => void }) {
-  const list = useSignal<string>('denylist');
-  const value = useSignal('');
-  const comment = useSignal('');
+  const draft = useDraft('entry', EMPTY, ({ value, comment }) => value !== '' || comment !== '');
+  const { list, value, comment } = draft.value;
+  const field = (name: keyof typeof EMPTY) =>
+    bindingOf(draft.value, (changed) => (draft.value = changed), name);
   const { failure, run } = useAction();
-  const text = value.value.trim();
-  const chosen = listNames.find((name) => name === list.value) ?? 'denylist';
+  const text = value.trim();
+  const chosen = listNames.find((name) => name === list) ?? 'denylist';
   const submit = async (event: Event) => {
     event.preventDefault();
-    const outcome = await run(addEntry(chosen, text, comment.value));
+    const outcome = await run(addEntry(chosen, text, comment));
     if ('failure' in outcome) return;
-    value.value = '';
-    comment.value = '';
+    draft.value = { ...EMPTY, list };
     added();
   };
   return (
     <form class="row" aria-label="New entry" onSubmit={submit}>
       <SelectField
         label="Effect"
-        chosen={list}
+        chosen={field('list')}
         options={[
           ['denylist', 'deny'],
           ['allowlist', 'allow'],
@@ -115,10 +117,10 @@ function NewEntry({ added }: { readonly added: () => void }) {
       />
       <TextField
         label="New network or name"
-        {...{ required: true, placeholder: '198.51.100.0/24', text: value }}
+        {...{ required: true, placeholder: '198.51.100.0/24', text: field('value') }}
         {...{ name: isNetwork(text) ? 'prefix' : 'name', failure }}
       />
-      <TextField label="Comment" maxLength={256} text={comment} />
+      <TextField label="Comment" maxLength={256} text={field('comment')} />
       <button type="submit" class="primary">
         Add the entry
       </button>

@@ -3,7 +3,14 @@ import { effect, type Signal, useSignal } from '@preact/signals';
 import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 
 const PREFIX = 'floodgate.draft';
-const keyOf = (name: string): string => `${PREFIX} ${location.pathname}${location.search} ${name}`;
+/** Parameters of the URL that select the rows of a table. They may change while a form is open. */
+const OF_TABLES = ['text', 'sort'];
+
+function keyOf(name: string): string {
+  const query = new URLSearchParams(location.search);
+  for (const parameter of OF_TABLES) query.delete(parameter);
+  return `${PREFIX} ${location.pathname}?${query} ${name}`;
+}
 
 /** Hook like `useSignal` for a part of the input on this page. If `isKept` returns false, the part is not stored. */
 export function useDraft<T>(name: string, initial: T, isKept: (value: T) => boolean = () => true): Signal<T> {
