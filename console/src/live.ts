@@ -4,7 +4,7 @@ import { API, rejectSession } from './api/client.ts';
 import { CONSOLE_HEADERS } from './api/credentials.ts';
 import { eventsOf } from './api/eventStream.ts';
 import { failureOf } from './api/failure.ts';
-import type { AttackSummary, Change, GuardStatus } from './api/types.ts';
+import type { Change, GuardStatus } from './api/types.ts';
 import { CONTACT_MS, type Contact, watchContact } from './contact.ts';
 import { may, session } from './session.ts';
 
@@ -15,7 +15,6 @@ export interface LiveMessage {
   readonly zones_etag: string;
   /** Status of the guard; undefined if no guard runs for this account. */
   readonly guard?: GuardStatus;
-  readonly ended_attacks?: readonly AttackSummary[];
   readonly changes?: readonly Change[];
 }
 

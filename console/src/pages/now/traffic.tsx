@@ -8,7 +8,7 @@ import { goTo } from '../../navigate.ts';
 import { modeMarks, type Point, pointsOfMinutes, type Rates } from '../../ratePoints.ts';
 import { points } from '../../rates.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
-import { SelectField } from '../../ui/form/fields.tsx';
+import { bindingTo, SelectField } from '../../ui/form/fields.tsx';
 import { Graph, type Series } from '../../ui/graph.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { Samples } from './samples.tsx';
@@ -96,14 +96,7 @@ function RangeChoice({ range, select }: RangeChoiceProps) {
       <SelectField
         label="Time range"
         isLabelHidden
-        chosen={{
-          get value() {
-            return range.key ?? '';
-          },
-          set value(key) {
-            select(key);
-          },
-        }}
+        chosen={bindingTo(range.key ?? '', select)}
         options={[
           ...(range.key === undefined ? [['', 'selected in a graph'] as const] : []),
           ...RANGES.map(({ key, title }) => [key, title] as const),

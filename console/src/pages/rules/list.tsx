@@ -8,9 +8,9 @@ import { useSearchField } from '../../ui/form/searchField.tsx';
 import { Link } from '../../ui/link.tsx';
 import { LoadState } from '../../ui/loadState.tsx';
 import { type Column, Table } from '../../ui/table/table.tsx';
+import { timeColumn } from '../../ui/table/timeColumn.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { formatNumber } from '../../ui/value/quantity.tsx';
-import { Time } from '../../ui/value/time.tsx';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { type Hits, useHits } from './hits.ts';
 import { ModeSelect } from './modeSelect.tsx';
@@ -118,12 +118,7 @@ function columnsFor(superseded: ReadonlySet<string>, hits: Hits | undefined): re
         return counts ? formatNumber(queriesOf(counts)) : <span class="quiet">not in force</span>;
       },
     },
-    {
-      title: 'Changed',
-      sortKey: ({ modified_on }) => modified_on,
-      isNumber: true,
-      cell: ({ modified_on }) => <Time at={modified_on} />,
-    },
+    { ...timeColumn('Changed', ({ modified_on }: Rule) => modified_on), isNumber: true },
   ];
 }
 

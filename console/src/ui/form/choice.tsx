@@ -1,6 +1,6 @@
 import { useSearch } from 'wouter-preact';
 import { changeQuery } from '../../navigate.ts';
-import { SelectField } from './fields.tsx';
+import { bindingTo, SelectField } from './fields.tsx';
 
 interface ChoiceProps {
   /** Parameter of the URL that the choice sets; the first page is shown then. The empty value removes it. */
@@ -12,13 +12,6 @@ interface ChoiceProps {
 
 export function Choice({ name, title, isTitleHidden = false, options }: ChoiceProps) {
   const value = new URLSearchParams(useSearch()).get(name) ?? '';
-  const chosen = {
-    get value() {
-      return value;
-    },
-    set value(wanted) {
-      changeQuery({ [name]: wanted, cursor: '', page: '' });
-    },
-  };
+  const chosen = bindingTo(value, (wanted) => changeQuery({ [name]: wanted, cursor: '', page: '' }));
   return <SelectField label={title} isLabelHidden={isTitleHidden} chosen={chosen} options={options} />;
 }

@@ -9,19 +9,22 @@ export interface Binding {
   value: string;
 }
 
+/** Returns a binding that calls `change` with each new text. */
+export const bindingTo = (text: string, change: (text: string) => void): Binding => ({
+  get value() {
+    return text;
+  },
+  set value(wanted) {
+    change(wanted);
+  },
+});
+
 /** Returns the binding of one of several texts. */
 export const bindingOf = <Texts extends Readonly<Record<string, string>>>(
   texts: Texts,
   change: (texts: Texts) => void,
   name: keyof Texts & string,
-): Binding => ({
-  get value() {
-    return texts[name] ?? '';
-  },
-  set value(text) {
-    change({ ...texts, [name]: text });
-  },
-});
+): Binding => bindingTo(texts[name] ?? '', (text) => change({ ...texts, [name]: text }));
 
 interface FieldProps {
   readonly label: ComponentChildren;

@@ -1,18 +1,11 @@
 import { useSearch } from 'wouter-preact';
 import { changeQuery } from '../../navigate.ts';
-import { TextField } from './fields.tsx';
+import { bindingTo, TextField } from './fields.tsx';
 
 /** Hook that returns the text that the user seeks in a list, which the URL contains, with its field. */
 export function useSearchField(label: string, placeholder: string) {
   const shown = new URLSearchParams(useSearch()).get('text') ?? '';
-  const text = {
-    get value() {
-      return shown;
-    },
-    set value(sought) {
-      changeQuery({ text: sought }, { replace: true });
-    },
-  };
+  const text = bindingTo(shown, (sought) => changeQuery({ text: sought }, { replace: true }));
   const field = (
     <TextField
       {...{ label, isLabelHidden: true, type: 'search', 'data-search': true, text }}
