@@ -48,6 +48,15 @@ const COMMANDS: readonly [name: string, Reads][] = [
       ],
     }),
   ],
+  [
+    'a certificate for ClickHouse',
+    (file) => ({
+      args: [
+        ...[...START, '--role', 'gateway', '--upstream', 'http://127.0.0.1:9'],
+        ...['--trace-store', `clickhouse://db.example/a?ca=${file}`],
+      ],
+    }),
+  ],
 ];
 it.each(COMMANDS)(
   'a command that reads %s from a named pipe ends with an error',

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { MAX_PEM_BYTES, readNamed } from '../../../../platform/regularFile/index.ts';
 import { BadTraceStore } from './failures.ts';
 
 const PARAMETERS: readonly string[] = ['secure', 'cluster', 'ca'];
@@ -76,9 +76,10 @@ function nameOf(what: string, name: string): string {
 
 function fileOf(file: string): Buffer {
   try {
-    return readFileSync(file);
+    return readNamed(file, MAX_PEM_BYTES);
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    const { code, message } = error as NodeJS.ErrnoException; // readNamed throws only errors
+    const reason = code ?? message;
     throw new BadTraceStore(`ca is ${JSON.stringify(file)}, a file that cannot be read (${reason})`);
   }
 }
