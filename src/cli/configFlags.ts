@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { type Command, Option as Flag } from 'commander';
 import { Type } from 'typebox';
 import {
@@ -89,16 +89,37 @@ export function readConfig(command: Command, defaults: Readonly<Record<string, u
   return loadConfig({ ...sourcesOf(command), defaults });
 }
 
-export function sourcesOf(command: Command): ConfigSources {
-  const flags = command.opts<Record<string, string | string[] | boolean | undefined>>();
-  const named = typeof flags['config'] === 'string' ? flags['config'] : process.env['FLOODGATE_CONFIG'];
-  const file = readFile(named);
-  return { ...(file && { file }), environment: process.env, readFile: readSecretFile, flags };
+/**
+ * Returns the configuration after a change of `file`, the configuration file that was in use. Throws ConfigError, also
+ * if this file is empty or missing, or if it is a pipe, which can be read only once.
+ */
+export function readConfigAgain(command: Command, file: string | undefined): Config {
+  const isReadOnce = (name: string): boolean =>
+    name === '-' || statSync(name, { throwIfNoEntry: false })?.isFile() === false;
+  if (file !== undefined && isReadOnce(file))
+    throw new ConfigError(`the configuration file ${file} cannot be read again: it is not a regular file`);
+  const sources = sourcesOf(command, file);
+  if (sources.file?.text.trim() === '') throw new ConfigError(`the configuration file ${file} is empty`);
+  return loadConfig(sources);
 }
 
-function readFile(named: string | undefined): { name: string; text: string } | undefined {
-  const name = named ?? DEFAULT_FILE;
-  if (named === undefined && !existsSync(name)) return undefined;
+export function sourcesOf(command: Command, file = configFileOf(command)): ConfigSources {
+  return {
+    ...(file !== undefined && { file: readFile(file) }),
+    ...{ environment: process.env, readFile: readSecretFile, flags: flagsOf(command) },
+  };
+}
+
+/** Returns the path of the configuration file; undefined if there is none. */
+export function configFileOf(command: Command): string | undefined {
+  const { config } = flagsOf(command);
+  const named = typeof config === 'string' ? config : process.env['FLOODGATE_CONFIG'];
+  return named ?? (existsSync(DEFAULT_FILE) ? DEFAULT_FILE : undefined);
+}
+
+const flagsOf = (command: Command): ConfigSources['flags'] => command.opts();
+
+function readFile(name: string): { name: string; text: string } {
   try {
     return { name, text: readText(name) };
   } catch (error) {

@@ -5,7 +5,7 @@ import { type Config, ConfigError, rolesOf } from '../../config/index.ts';
 import { prestartThreads } from '../../dns/dataplane/embedded/threads/index.ts';
 import { inBackground } from '../../platform/background/index.ts';
 import { exitBetweenCommits } from '../../platform/exit/index.ts';
-import { addConfigFlags, readConfig } from '../configFlags.ts';
+import { addConfigFlags, configFileOf, readConfig, readConfigAgain } from '../configFlags.ts';
 import { createLogger } from '../logger.ts';
 import { logStartup } from '../logStartup.ts';
 import { notifySystemd } from '../notifySystemd.ts';
@@ -32,6 +32,7 @@ export function registerStart(program: Command): void {
       process.on('disconnect', () => inBackground('exit', () => exitBetweenCommits()));
       return runWorker(createLogger);
     }
+    const file = configFileOf(command);
     const config = readConfig(command);
     const roles = rolesOf(config);
     const needsNodes = roles.includes('gateway') || roles.includes('ingest');
@@ -56,7 +57,8 @@ export function registerStart(program: Command): void {
         stopped,
         startServer({ config, logger, lock, droppedLogLines: droppedLines }),
       );
-      if (server?.reload) reloadAtHangup(server.reload, { read: () => readConfig(command), logger });
+      const read = (): Config => readConfigAgain(command, file);
+      if (server?.reload) reloadAtHangup(server.reload, { read, logger });
       if (server) notifySystemd('READY=1');
       await stopped;
       notifySystemd('STOPPING=1');
