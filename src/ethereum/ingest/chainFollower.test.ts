@@ -45,7 +45,7 @@ async function following(
     await store.close();
     await folder.remove();
   };
-  const chain = { blocks, final: undefined as number | undefined, fails: false };
+  const chain = { blocks, final: undefined as number | undefined, fails: false, failures: 0 };
   const changes: HeadChange[] = [];
   const reorganised: [number, number][] = [];
   const refOf = (number: number) => {
@@ -65,7 +65,10 @@ async function following(
     knownHeads: undefined,
     blockRef: async (number) => refOf(number),
     async block(number) {
-      if (chain.fails) throw new NodeError('unreachable', 'the node fails');
+      if (chain.fails) {
+        chain.failures++;
+        throw new NodeError('unreachable', 'the node fails');
+      }
       return chain.blocks[number];
     },
   };
@@ -172,24 +175,54 @@ describe('with finality', () => {
 });
 
 describe('a pass', () => {
+  /** Follows an index that lacks the blocks 8 and 9, which were removed due to damage. */
+  async function withRemoved(isShared: boolean) {
+    const options = isShared ? { sharedHead: async () => undefined } : {};
+    const following20 = await following(chainTo(20), { depth: 5 }, options);
+    const { store, chain, follower } = following20;
+    await store.bindChain(CHAIN);
+    const isLeft = (_: unknown, number: number): boolean => number !== 8 && number !== 9;
+    const left = chain.blocks.filter(isLeft).map(({ header, traces }) => indexBlock(header, traces));
+    await store.apply({ blocks: left });
+    follower.removed([8, 9]);
+    return following20;
+  }
+
   it.each([false, true])(
     'fetches removed final blocks again only with a shared index (%s), until a node returns them',
     async (isShared) => {
-      const options = isShared ? { sharedHead: async () => undefined } : {};
-      const { store, chain, follower } = await following(chainTo(20), { depth: 5 }, options);
-      await store.bindChain(CHAIN);
-      const isLeft = (_: unknown, number: number): boolean => number !== 8 && number !== 9;
-      const left = chain.blocks.filter(isLeft).map(({ header, traces }) => indexBlock(header, traces));
-      await store.apply({ blocks: left });
-      follower.removed([8, 9]);
+      const { store, chain, follower } = await withRemoved(isShared);
       chain.fails = true;
       await catchUp(follower);
       expect(await store.firstMissing(0, 20)).toBe(8);
       chain.fails = false;
+      chain.blocks = chainTo(21, { ancestor: chain.blocks, from: 21 });
       await catchUp(follower);
-      expect(await store.firstMissing(0, 20)).toBe(isShared ? undefined : 8);
+      expect(await store.firstMissing(0, 21)).toBe(isShared ? undefined : 8);
     },
   );
+
+  it('fetches removed final blocks that no node returned once for each new head', async () => {
+    const { store, chain, follower } = await withRemoved(true);
+    chain.fails = true;
+    for (let pass = 0; pass < 3; pass++) await catchUp(follower);
+    expect(chain.failures).toBe(1);
+    chain.fails = false;
+    await catchUp(follower);
+    expect(await store.firstMissing(0, 20)).toBe(8);
+  });
+
+  it('fetches removed final blocks in a later pass if the index could not be read', async () => {
+    const { store, chain, follower } = await withRemoved(true);
+    const { firstMissing } = store;
+    store.firstMissing = () => {
+      throw new Error('cannot be read');
+    };
+    await expect(follower.catchUp()).rejects.toThrow('cannot be read');
+    store.firstMissing = firstMissing;
+    await catchUp(follower);
+    expect(await store.firstMissing(0, chain.blocks.length - 1)).toBeUndefined();
+  });
 
   it('adds 256 blocks at most, and reports whether more remain', async () => {
     const { store, follower } = await following(chainTo(300), 'node');

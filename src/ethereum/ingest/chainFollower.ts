@@ -1,5 +1,6 @@
 import { defaultFinality, type Finality, finalNumber, NodeError, type NodeHeads } from '../nodes/index.ts';
 import {
+  type Hash,
   type IndexChange,
   IndexConflictError,
   type IndexedBlock,
@@ -61,6 +62,8 @@ export class ChainFollower {
   #finality: Finality = 'node';
   /** Numbers of damaged blocks that were removed from the index, and that a pass may have to fetch. */
   #removed: readonly number[] = [];
+  /** Hash of the nodes' head at which no node returned a removed block. */
+  #refillFailedAt: Hash | undefined;
 
   constructor(options: ChainFollowerOptions, dependencies: ChainFollowerDependencies) {
     this.#options = options;
@@ -124,26 +127,32 @@ export class ChainFollower {
     }
     await written;
     if (undoFrom !== undefined) await this.#apply({ undoFrom, blocks: [] });
-    await this.#refill();
+    await this.#refill(heads);
     await this.#finalize(heads);
     return last < heads.latest.number;
   }
 
   /**
    * With a shared index, fetches removed final blocks again: no other part fetches blocks below the head, and reads do
-   * not use the local blocks below a gap. The next pass retries those that no node returned.
+   * not use the local blocks below a gap. After a block that no node returns, the rest is fetched at the next head, this
+   * block last, because the others would often fail too, and new blocks wait meanwhile.
    */
-  async #refill(): Promise<void> {
+  async #refill({ latest }: NodeHeads): Promise<void> {
     const { store, source, signal, write } = this.#dependencies;
-    const removed = this.#options.sharedHead === undefined ? [] : this.#removed;
-    this.#removed = [];
-    for (const number of removed) {
-      if ((await store.firstMissing(number, number)) === undefined) continue;
+    if (this.#options.sharedHead === undefined) this.#removed = [];
+    if (latest.hash === this.#refillFailedAt) return;
+    for (let [number] = this.#removed; number !== undefined; [number] = this.#removed) {
+      const others = this.#removed.slice(1);
       try {
-        for await (const blocks of fetchBlocks([number], { store, source, signal })) await write({ blocks });
+        if ((await store.firstMissing(number, number)) !== undefined)
+          for await (const blocks of fetchBlocks([number], { store, source, signal }))
+            await write({ blocks });
+        this.#removed = others;
       } catch (error) {
         if (!(error instanceof NodeError || error instanceof IndexConflictError)) throw error;
-        this.#removed = [...this.#removed, number];
+        this.#removed = [...others, number];
+        this.#refillFailedAt = latest.hash;
+        return;
       }
     }
   }
