@@ -26,5 +26,22 @@ async function reasonOf(error: unknown): Promise<unknown> {
   );
 }
 
-/** Opens several databases in one commit. Otherwise each new database causes its own commit and disk flush. */
-export const inOneCommit = <T>(root: RootDatabase, open: () => T): T => root.transactionSync(open);
+/**
+ * Opens several databases in one commit. Otherwise each new database causes its own commit and disk flush. Throws the
+ * error of `open`, which lmdb may replace with its own.
+ */
+export function inOneCommit<T>(root: RootDatabase, open: () => T): T {
+  let failure: unknown;
+  try {
+    return root.transactionSync(() => {
+      try {
+        return open();
+      } catch (error) {
+        failure = error;
+        throw error;
+      }
+    });
+  } catch (error) {
+    throw failure ?? error;
+  }
+}

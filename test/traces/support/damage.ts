@@ -40,10 +40,7 @@ export const flipBit = (folder: string, { database, key, at = 0.5 }: DamagedReco
     return records.put(key, changed);
   });
 
-/**
- * Changes one bit in each of up to four random records, of any database, except in compression dictionaries, which no
- * server derives again. Returns the names of the records.
- */
+/** Changes one bit in each of up to four random records, of any database. Returns the names of the records. */
 export async function flipRandomBits(folder: string, random: Random): Promise<string[]> {
   const root = open<Buffer, Buffer>({ path: folder, maxDbs: 30, ...BINARY });
   const damaged: string[] = [];
@@ -54,8 +51,7 @@ export async function flipRandomBits(folder: string, random: Random): Promise<st
       .flatMap((name) => {
         const database = root.openDB<Buffer, Buffer>({ name, ...BINARY });
         return [...database.getKeys()].map((key) => ({ name, database, key: Buffer.from(key) }));
-      })
-      .filter(({ name, key }) => name !== 'meta' || !key.toString().startsWith('dictionary'));
+      });
     const kinds = [...new Set(records.map(({ name }) => name))];
     for (let left = random.between(1, 4); left > 0; left--) {
       const kind = random.pick(kinds);

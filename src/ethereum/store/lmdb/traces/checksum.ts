@@ -18,13 +18,17 @@ export function encodeRecord(key: Uint8Array, value: Uint8Array): Buffer {
   return record;
 }
 
+/** Returns the value of a record, also if the checksum is wrong. It shares the record's memory. */
+export const uncheckedValue = (record: Buffer): Buffer =>
+  record.subarray(0, Math.max(0, record.length - CHECKSUM_BYTES));
+
 /**
  * Returns the value of a record of the database `name`, which shares the record's memory. Throws DamagedIndexError if the
  * checksum is wrong. If lmdb cannot decompress a record, it returns other bytes instead of an error.
  */
 export function decodeRecord(name: string, key: Buffer, record: Buffer): Buffer {
   const length = record.length - CHECKSUM_BYTES;
-  const value = record.subarray(0, Math.max(0, length));
+  const value = uncheckedValue(record);
   if (length < 0 || record.readUInt32LE(length) !== checksumOf(key, value))
     throw new DamagedIndexError(`${recordName(name, key)} does not match its checksum`, partOf(name, key));
   return value;

@@ -9,7 +9,7 @@ import {
   WITHOUT_EVENT_TURN_BATCHING,
 } from '../../../../platform/storeFile/index.ts';
 import type { DamagedPart } from '../../../traces/index.ts';
-import { decodeRecord, readError } from './checksum.ts';
+import { decodeRecord, readError, uncheckedValue } from './checksum.ts';
 import { DamagedIndexError } from './damagedIndexError.ts';
 import { MAX_LEVEL } from './directory/segmentStates.ts';
 import { uint32Key } from './keys.ts';
@@ -98,7 +98,7 @@ export class TraceEnvironment {
   /** One database per dictionary: chunks by block number and chunk number, compressed with LZ4. */
   readonly #chunks = new Map<number, Database<Buffer, Buffer>>();
 
-  readonly #path: string;
+  readonly path: string;
   readonly #file: StoreFile;
   readonly #isReadOnly: boolean;
   readonly #onDamage: ((part: DamagedPart) => void) | undefined;
@@ -141,7 +141,7 @@ export class TraceEnvironment {
     this.#onDamage = onDamage;
     this.root = root;
     this.#file = file;
-    this.#path = path;
+    this.path = path;
     this.#isReadOnly = readOnly;
     this.#countSnapshots(root);
     this.meta = this.#map('meta');
@@ -221,9 +221,10 @@ export class TraceEnvironment {
     await this.#file.close();
   }
 
-  /** Opens the databases of dictionaries that the writing process has added. */
+  /** Opens the databases of dictionaries that the writing process has added. Throws DamagedIndexError. */
   openDictionaries(): void {
-    while (this.#chunks.size <= this.#newestDictionary()) {
+    const newest = this.newestDictionary();
+    while (this.#chunks.size <= newest) {
       const number = this.#chunks.size;
       this.#chunks.set(number, this.#mapOfChunks(number, this.#dictionary(number)));
       // A read transaction sees only databases that were opened before it began, so a new one must begin.
@@ -231,8 +232,12 @@ export class TraceEnvironment {
     }
   }
 
-  #newestDictionary(): number {
-    return this.read(this.meta, NEWEST_DICTIONARY_KEY)?.readUInt32BE(0) ?? NO_DICTIONARY;
+  /** Returns the number of the newest dictionary, also if the record of this number is damaged or missing. */
+  newestDictionary(): number {
+    const record = readIntact(this.meta, NEWEST_DICTIONARY_KEY);
+    if (record !== undefined) return record.readUInt32BE(0);
+    const names = [...this.meta.getKeys()].map((key) => Buffer.from(key).toString());
+    return Math.max(NO_DICTIONARY, ...names.map((name) => dictionaryNumber(name) ?? NO_DICTIONARY));
   }
 
   /** Returns the number of the dictionary whose database has a chunk in a range of keys; undefined if none has. */
@@ -261,11 +266,7 @@ export class TraceEnvironment {
     const chunks = await this.#file.commit(async () => this.#mapOfChunks(number, bytes));
     const writes = new Writes();
     writes.put(this.meta, dictionaryKey(number), bytes);
-    writes.put(
-      this.meta,
-      NEWEST_DICTIONARY_KEY,
-      Buffer.concat([uint32Key(number), uint32Key(madeForSegment)]),
-    );
+    writes.put(this.meta, NEWEST_DICTIONARY_KEY, encodeNewestDictionary(number, madeForSegment));
     await this.commit(() => writes.execute());
     await this.root.flushed;
     this.#chunks.set(number, chunks);
@@ -275,11 +276,15 @@ export class TraceEnvironment {
     return this.#map(`chunks-${number}`, dictionary === undefined ? {} : { dictionary });
   }
 
+  /** Returns the bytes of a dictionary, also if they are damaged: the checksums of chunks show which chunks need them. */
   #dictionary(number: number): Buffer | undefined {
     if (number === NO_DICTIONARY) return undefined;
-    const bytes = this.read(this.meta, dictionaryKey(number));
-    if (bytes === undefined) throw new DamagedIndexError(`dictionary ${number} is missing`);
-    return Buffer.from(bytes);
+    const record = this.meta.getBinary(dictionaryKey(number));
+    if (record === undefined)
+      throw new DamagedIndexError(
+        `record ${dictionaryKey(number)} of meta is missing: ${lastResort(this.path)}`,
+      );
+    return uncheckedValue(record);
   }
 
   /**
@@ -293,7 +298,7 @@ export class TraceEnvironment {
       encoding: 'binary',
       ...(compression && { compression: { threshold: COMPRESSION_THRESHOLD_BYTES, ...compression } }),
     });
-    if (database === undefined) throw new NoIndexError(this.#path);
+    if (database === undefined) throw new NoIndexError(this.path);
     this.#countSnapshots(database);
     return database;
   }
@@ -337,4 +342,16 @@ export const ON_DEMAND_KEY = Buffer.from('on-demand');
 /** Key of the record that lists the blocks whose postings are not all in the posting lists on disk. */
 export const UNMERGED_KEY = Buffer.from('unmerged');
 
+export const encodeNewestDictionary = (number: number, madeForSegment: number): Buffer =>
+  Buffer.concat([uint32Key(number), uint32Key(madeForSegment)]);
+
 const dictionaryKey = (number: number): Buffer => Buffer.from(`dictionary-${number}`);
+
+/** Returns the number of the dictionary that a record of the database `meta` contains; undefined for other records. */
+export function dictionaryNumber(name: string): number | undefined {
+  const digits = /^dictionary-(\d{1,4})$/.exec(name)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** Returns what to do if a record cannot be derived from others. */
+export const lastResort = (path: string): string => `restore a backup, or remove the folder ${path}`;

@@ -12,6 +12,7 @@ import { TraceEnvironment } from './environment.ts';
 import { IndexState } from './indexState.ts';
 import { postingKey, SIDE_AND_TERM_AT, SIDES, uint32Key } from './keys.ts';
 import { oldestOnDemand, onDemandTotals } from './onDemandRecords.ts';
+import { damagedSingles, highestBlock } from './repair/repairSingles.ts';
 import { storedTraces } from './storedTraces.ts';
 
 /** Maximum number of problems to report. At this number, the verification stops. */
@@ -41,6 +42,8 @@ export async function verifyTraces(
 ): Promise<string[]> {
   const environment = TraceEnvironment.open(path, { readOnly: true, isVerified: true });
   try {
+    const singles = damagedSingles(environment);
+    if (singles.length > 0) return share.index === 0 ? problemsOfSingles(singles, environment) : [];
     const verifier = new Verifier(environment);
     const segments = segmentsOf(share, verifier.lastSegment);
     await readAllRecords(path, keyRanges(share, segments));
@@ -61,6 +64,13 @@ export async function verifyTraces(
 
 const repairCommand = (segment: number): string =>
   `repair: floodgate index --again ${firstBlockOf(segment)}-${firstBlockOf(segment + 1) - 1} --upstream URL`;
+
+/** Single records are read with each part of the index, so nothing else is verified before their repair. */
+const problemsOfSingles = (names: readonly string[], environment: TraceEnvironment): string[] => [
+  ...names.map((name) => `the index is damaged: record ${name} of meta does not match its checksum`),
+  // Each command that writes the index repairs its single records.
+  repairCommand(segmentOf(highestBlock(environment, 2 ** 32 - 1) ?? 0)),
+];
 
 /** Returns the segments of a share, descending. */
 function segmentsOf({ index, processes, done }: VerifiedShare, last: number): number[] {

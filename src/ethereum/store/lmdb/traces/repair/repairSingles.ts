@@ -1,9 +1,17 @@
 import { randomInt } from 'node:crypto';
 import { BLOCKS_PER_SEGMENT, firstBlockOf } from '../../../../traces/index.ts';
+import { uncheckedValue } from '../checksum.ts';
 import { DamagedIndexError } from '../damagedIndexError.ts';
 import { DIRECTORY_KEY, SEGMENTS_KEY } from '../directory/directoryKeys.ts';
 import { NO_RUN, SegmentStates } from '../directory/segmentStates.ts';
-import { readIntact, type TraceEnvironment } from '../environment.ts';
+import {
+  dictionaryNumber,
+  encodeNewestDictionary,
+  lastResort,
+  NO_DICTIONARY,
+  readIntact,
+  type TraceEnvironment,
+} from '../environment.ts';
 import { uint32Key } from '../keys.ts';
 import { rebuildOnDemand } from '../onDemandRecords.ts';
 import {
@@ -27,14 +35,34 @@ export interface SinglesRepair {
   readonly records: readonly string[];
 }
 
+/** Names of single records, without the dictionaries. */
+const SINGLES = [
+  ...['chain', 'dictionary', 'finalized', 'head', 'history-hash-key', 'history-segments', 'on-demand'],
+  ...['state', 'unavailable', 'unmerged'],
+] as const;
+type Single = (typeof SINGLES)[number];
+
 /**
  * Returns the writes that derive the damaged single records again. A record that only nodes know (chain, finalized)
- * is removed, and ingest writes it again. Throws DamagedIndexError if a record cannot be derived.
+ * is removed, and ingest writes it again. A damaged dictionary keeps its bytes: chunks that need other bytes do not
+ * match their checksums. A record with an unknown name had another key, so all missing records are derived. Throws
+ * DamagedIndexError if a record cannot be derived.
  */
 export function repairSingles(environment: TraceEnvironment): SinglesRepair {
+  const { meta } = environment;
   const writes = new Writes();
-  const records = damagedSingles(environment);
-  for (const name of records) repairSingle(name, environment, writes);
+  const damaged = damagedSingles(environment);
+  const lost = damaged.some((name) => !isSingle(name) && dictionaryNumber(name) === undefined)
+    ? SINGLES.filter((name) => !meta.doesExist(Buffer.from(name)))
+    : [];
+  for (const name of [...damaged, ...lost]) {
+    const key = Buffer.from(name);
+    if (isSingle(name)) repairSingle(name, environment, writes);
+    else if (dictionaryNumber(name) !== undefined)
+      writes.put(meta, key, uncheckedValue(meta.getBinary(key) ?? Buffer.alloc(0)));
+    else writes.delete(meta, key);
+  }
+  const records: string[] = [...damaged, ...lost];
   if (rebuildOnDemand(environment, writes) && !records.includes('on-demand')) records.push('on-demand');
   return { writes, records };
 }
@@ -47,22 +75,31 @@ export function repairAtOpen(environment: TraceEnvironment): readonly string[] {
   return records;
 }
 
-const damagedSingles = ({ meta }: TraceEnvironment): string[] =>
+/** Returns the names of the single records that are damaged. */
+export const damagedSingles = ({ meta }: TraceEnvironment): string[] =>
   [...meta.getKeys()]
     .map((key) => Buffer.from(key))
     .filter((key) => readIntact(meta, key) === undefined)
     .map((key) => key.toString());
 
-function repairSingle(name: string, environment: TraceEnvironment, writes: Writes): void {
+const isSingle = (name: string): name is Single => (SINGLES as readonly string[]).includes(name);
+
+function repairSingle(name: Single, environment: TraceEnvironment, writes: Writes): void {
   const { meta } = environment;
-  const put = (value: Buffer): void => writes.put(meta, Buffer.from(name), value);
+  const key = Buffer.from(name);
+  const put = (value: Buffer): void => writes.put(meta, key, value);
   switch (name) {
     case 'state':
       // Any version differs from the one that other processes have read, with a probability of nearly 1.
       return put(encodeVersion({ changes: randomInt(2 ** 32), rewrites: randomInt(2 ** 32) }));
     case 'head': {
       const head = highestBlock(environment, 2 ** 32 - 1);
-      return head === undefined ? writes.delete(meta, Buffer.from(name)) : put(uint32Key(head));
+      return head === undefined ? writes.delete(meta, key) : put(uint32Key(head));
+    }
+    case 'dictionary': {
+      const newest = environment.newestDictionary();
+      if (newest === NO_DICTIONARY) return writes.delete(meta, key);
+      return put(encodeNewestDictionary(newest, firstSegmentWith(newest, environment)));
     }
     case 'unavailable':
       return put(encodeNumbers(unavailableBlocks(environment)));
@@ -75,14 +112,19 @@ function repairSingle(name: string, environment: TraceEnvironment, writes: Write
       return writes.put(meta, SEGMENTS_KEY, segmentStates(environment).encode());
     case 'chain':
     case 'finalized':
-      return writes.delete(meta, Buffer.from(name));
+      return writes.delete(meta, key);
     case 'on-demand':
       return undefined;
-    default:
-      throw new DamagedIndexError(
-        `record ${name} of meta cannot be derived from other records: restore a backup, or remove the folder of the index`,
-      );
   }
+}
+
+/** Returns the first segment whose chunks are compressed with a dictionary; 0 if there is none. */
+function firstSegmentWith(dictionary: number, { segments }: TraceEnvironment): number {
+  for (const key of segments.getKeys()) {
+    const segment = new Segment(readIntact(segments, Buffer.from(key)));
+    if (!segment.isEmpty && segment.dictionary === dictionary) return key.readUInt32BE(0);
+  }
+  return 0;
 }
 
 /** Returns the highest block up to `upTo` whose record is intact. */
@@ -129,7 +171,7 @@ function possiblyUnmerged(environment: TraceEnvironment): UnmergedBlocks[] {
       if (unmerged.length === MAX_UNMERGED_SEGMENTS)
         throw new DamagedIndexError(
           `the list of unmerged blocks cannot be derived, because more than ${MAX_UNMERGED_SEGMENTS} segments from ` +
-            `block ${firstBlockOf(first)} on may have some: restore a backup, or remove the folder of the index`,
+            `block ${firstBlockOf(first)} on may have some: ${lastResort(environment.path)}`,
         );
       const blocks = new UnmergedBlocks(number);
       for (let offset = 0; offset < BLOCKS_PER_SEGMENT; offset++) blocks.add(offset);
