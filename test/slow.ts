@@ -102,6 +102,7 @@ const SLOW_FILES: Readonly<Record<string, readonly string[]>> = {
     'halfClosedClients',
     'hostileFiles',
     'hostileFolders',
+    'kills',
     'openingStores',
     'profileFile',
     'resumedRestore',
