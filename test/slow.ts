@@ -105,6 +105,7 @@ const SLOW_FILES: Readonly<Record<string, readonly string[]>> = {
     'kills',
     'openingStores',
     'profileFile',
+    'reload',
     'resumedRestore',
     'rollingRestart',
     'scaleOut',

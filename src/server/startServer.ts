@@ -184,8 +184,9 @@ async function startParts(
     hasRules: async (account) => storage !== undefined && (await storage.rules.list(account)).length > 0,
     reload: hasReload
       ? async (now) => {
-          nameFiles.reload(now.console);
+          const replaceNames = nameFiles.reload(now.console);
           if (workers) await reloadWorkers(base, workers, now);
+          replaceNames();
         }
       : undefined,
     stop: () => teardown.run(),

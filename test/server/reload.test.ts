@@ -86,3 +86,21 @@ it.each(CASES)(
     expect(await labelsOf(running.url)).toEqual(LABELS);
   },
 );
+
+it('SIGHUP reads no new labels if the workers cannot start with the new configuration', async () => {
+  const labels = join(folder, 'labels.json');
+  const config = {
+    ...{ role: 'gateway,ingest,rules', port: 0, workers: 2, upstream: ['http://127.0.0.1:9'] },
+    ...{ ops: { port: 0 }, console: { labels } },
+  };
+  writeFileSync(file, stringify(config));
+  const running = await start('--config "$0"');
+  server = running;
+  const opsUrl = /"opsUrl":"([^"]+)"/.exec(running.output())?.[1] ?? '';
+  expect(await labelsOf(opsUrl)).toEqual(LABELS);
+  writeFileSync(labels, '{}');
+  writeFileSync(file, stringify({ ...config, gateway: { methods: ['eth_none'] } }));
+  running.process.kill('SIGHUP');
+  await until('the log message', () => running.output().includes('configuration reload failed'));
+  expect(await labelsOf(opsUrl)).toEqual(LABELS);
+});

@@ -28,9 +28,12 @@ export class NameFiles {
     return this.#names;
   }
 
-  /** Reads the files again. If one is wrong, throws `ConfigError` and keeps the previous names. */
-  reload(options: Config['console']): void {
-    this.#names = readNames(options);
+  /** Reads the files again. Throws `ConfigError` if one is wrong. Returns a function that replaces the names. */
+  reload(options: Config['console']): () => void {
+    const names = readNames(options);
+    return () => {
+      this.#names = names;
+    };
   }
 }
 
