@@ -44,6 +44,7 @@ import {
   type StateVersion,
   type UnmergedBlocks,
 } from './records.ts';
+import { hasUnknownSingle } from './singles.ts';
 
 /** Maximum number of positions in cached posting lists, at 4 bytes each. Above it, all cached lists are dropped. */
 const MAX_KEPT_POSITIONS = 4 * 1024 * 1024;
@@ -218,12 +219,20 @@ export class IndexState implements IndexReader {
 
   /** Returns the states of all segments. Callers must copy the states before they change them. */
   segmentStates(): SegmentStates {
-    this.#segmentStates ??= new SegmentStates(this.read(this.#environment.meta, SEGMENTS_KEY));
+    this.#segmentStates ??= new SegmentStates(this.#single(SEGMENTS_KEY));
     return this.#segmentStates;
   }
 
   unmerged(): UnmergedBlocks[] {
-    return decodeUnmerged(this.read(this.#environment.meta, UNMERGED_KEY));
+    return decodeUnmerged(this.#single(UNMERGED_KEY));
+  }
+
+  /** Returns a record of the database `meta`, without which results would lack traces; undefined in an empty index. */
+  #single(key: Buffer): Buffer | undefined {
+    const record = this.read(this.#environment.meta, key);
+    if (record === undefined && hasUnknownSingle(this.#environment))
+      throw this.lost(`record ${key} of meta is missing`, { kind: 'singles' });
+    return record;
   }
 
   block(blockNumber: number): StoredBlock | undefined {

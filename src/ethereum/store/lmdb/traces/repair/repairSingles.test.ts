@@ -11,9 +11,11 @@ import {
   type IndexedBlock,
   indexBlock,
   indexUnavailable,
+  JsonWriter,
+  type TraceReader,
   type TraceStore,
 } from '../../../../traces/index.ts';
-import { openTraceStore, verifyTraces } from '../index.ts';
+import { openTraceReader, openTraceStore, verifyTraces } from '../index.ts';
 
 /** The blocks cross the end of a segment. A dictionary is made from the first one. */
 const [FIRST, LAST] = [1_018, 1_030];
@@ -101,6 +103,19 @@ async function damageKey(name: string): Promise<void> {
   await environment.close();
 }
 
+it.each(NAMES)('a reader returns no wrong result if the key of the record %s is damaged', async (name) => {
+  await damageKey(name);
+  let reader: ReturnType<typeof openTraceReader>;
+  try {
+    reader = openTraceReader(folder);
+  } catch (error) {
+    return expect(error).toMatchObject({ name: 'DamagedIndexError' });
+  }
+  for (const [i, result] of (await resultsOf(reader)).entries())
+    if (result !== right[i]) expect(result).toMatch(/^error: the index is damaged|^undefined/);
+  await reader.close();
+});
+
 const DICTIONARY = 'dictionary-1';
 
 it.each(NAMES.filter((name) => name !== DICTIONARY))(
@@ -132,8 +147,8 @@ function syntheticBlocks(): IndexedBlock[] {
   return made;
 }
 
-/** Returns the traces of each block and of each address, or the messages of errors. */
-async function resultsOf(store: TraceStore): Promise<string[]> {
+/** Returns the traces of each block, and the traces and the history of each address, or the messages of errors. */
+async function resultsOf(store: TraceReader): Promise<string[]> {
   const resultOf = async (read: () => unknown): Promise<string> => {
     try {
       return String(await read());
@@ -147,6 +162,15 @@ async function resultsOf(store: TraceStore): Promise<string[]> {
     ...blocks.map(({ block }) => resultOf(() => store.blockTraces(block.number, 2 ** 30))),
     ...ADDRESSES.map((address) =>
       resultOf(() => store.filter({ ...filter, ...range, fromAddresses: [address] }, 2 ** 30)),
+    ),
+    ...ADDRESSES.map((address) =>
+      resultOf(async () => {
+        const json = new JsonWriter();
+        const query = { addresses: [address], direction: 'either', order: 'desc', limit: 1_000 } as const;
+        const all = { ...query, toBlock: LAST, filter: { failed: true } };
+        await store.addressTraces(all, 2 ** 30, json);
+        return json.copy();
+      }),
     ),
   ]);
 }

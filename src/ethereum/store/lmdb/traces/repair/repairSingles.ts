@@ -22,6 +22,7 @@ import {
   Segment,
   UnmergedBlocks,
 } from '../records.ts';
+import { hasUnknownSingle, isSingle, SINGLES, type Single } from '../singles.ts';
 import { Writes } from '../write/writes.ts';
 
 /**
@@ -35,13 +36,6 @@ export interface SinglesRepair {
   readonly records: readonly string[];
 }
 
-/** Names of single records, without the dictionaries. */
-const SINGLES = [
-  ...['chain', 'dictionary', 'finalized', 'head', 'history-hash-key', 'history-segments', 'on-demand'],
-  ...['state', 'unavailable', 'unmerged'],
-] as const;
-type Single = (typeof SINGLES)[number];
-
 /**
  * Returns the writes that derive the damaged single records again. A record that only nodes know (chain, finalized)
  * is removed, and ingest writes it again. A damaged dictionary keeps its bytes: chunks that need other bytes do not
@@ -52,7 +46,7 @@ export function repairSingles(environment: TraceEnvironment): SinglesRepair {
   const { meta } = environment;
   const writes = new Writes();
   const damaged = damagedSingles(environment);
-  const lost = damaged.some((name) => !isSingle(name) && dictionaryNumber(name) === undefined)
+  const lost = hasUnknownSingle(environment)
     ? SINGLES.filter((name) => !meta.doesExist(Buffer.from(name)))
     : [];
   for (const name of [...damaged, ...lost]) {
@@ -81,8 +75,6 @@ export const damagedSingles = ({ meta }: TraceEnvironment): string[] =>
     .map((key) => Buffer.from(key))
     .filter((key) => readIntact(meta, key) === undefined)
     .map((key) => key.toString());
-
-const isSingle = (name: string): name is Single => (SINGLES as readonly string[]).includes(name);
 
 function repairSingle(name: Single, environment: TraceEnvironment, writes: Writes): void {
   const { meta } = environment;
