@@ -128,6 +128,7 @@ const SLOW_FILES: Readonly<Record<string, readonly string[]>> = {
     'blockHash',
     'combinedStore',
     'damagedRows',
+    'damagedSegments',
     'faultyNode',
     'lateStore',
     'nearlyFullDisk',
@@ -135,7 +136,6 @@ const SLOW_FILES: Readonly<Record<string, readonly string[]>> = {
     'onDemand',
     'repairSearch',
     'sharedCommands',
-
     'sharedIndex',
     'sharedSearch',
     'sharedServers',

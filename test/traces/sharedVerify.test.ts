@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { migrateSharedTraces, openSharedTraces } from '../../src/ethereum/store/shared/index.ts';
-import { type Hash, indexBlock } from '../../src/ethereum/traces/index.ts';
+import { type Hash, indexBlock, segmentOf } from '../../src/ethereum/traces/index.ts';
 import { verifySharedIndex } from '../../src/server/index.ts';
 import { shape } from '../contract/growingChain.ts';
 import { floodgate } from '../rules/support/command.ts';
@@ -15,6 +15,8 @@ import { syntheticBlock } from '../support/syntheticChain.ts';
 /** More segments than are verified at once. Each has blocks at its end, which are linked to the next segment. */
 const SEGMENTS = 12;
 const DAMAGED = 5;
+/** A block in another segment. */
+const DAMAGED_ROW = 7 * 1024 + 1021;
 
 describe.skipIf(!hasClickHouse)(`floodgate verify --trace-store${WITHOUT_CLICKHOUSE}`, () => {
   const folder = mkdtempSync(join(tmpdir(), 'floodgate-verify-'));
@@ -70,11 +72,17 @@ describe.skipIf(!hasClickHouse)(`floodgate verify --trace-store${WITHOUT_CLICKHO
     const damage =
       "ALTER TABLE trace_chunks UPDATE bytes = concat(substring(bytes, 1, length(bytes) - 1), 'x') WHERE";
     await clickHouse.query(`${damage} intDiv(number, 1024) = ${DAMAGED} AND ${chunk}`);
+    await clickHouse.query(
+      `ALTER TABLE trace_blocks UPDATE timestamp = 1 WHERE number = ${DAMAGED_ROW} SETTINGS mutations_sync = 2`,
+    );
     const { problems, segments } = await verify();
-    expect(problems).toHaveLength(4);
-    for (const problem of problems)
+    expect(problems).toHaveLength(5);
+    for (const problem of problems.slice(0, 4))
       expect(problem).toMatch(/chunk 0 of block 61\d\d is missing, or does not have its checksum/);
-    expect(segments).toEqual(numbers(0, SEGMENTS - 2).filter((segment) => segment !== DAMAGED));
+    expect(problems[4]).toMatch(new RegExp(`the row of block ${DAMAGED_ROW} is damaged$`));
+    expect(segments).toEqual(
+      numbers(0, SEGMENTS - 2).filter((segment) => ![DAMAGED, segmentOf(DAMAGED_ROW)].includes(segment)),
+    );
     const command = ['verify', '--trace-store', clickHouse.url(), '--record', record];
     const { status, stdout, stderr } = await floodgate(command);
     expect(stdout.trimEnd().split('\n')).toEqual(problems);

@@ -2,16 +2,15 @@ import {
   type IndexedBlock,
   positionOf,
   type Side,
-  segmentOf,
   TRACES_PER_CHUNK,
   visitTerms,
 } from '../../traces/index.ts';
 import type { ClickHouse } from './connection/clickHouse.ts';
 import { UnprovenRead } from './connection/failures.ts';
-import { readRange, throwUnproven, wrongLinks } from './reads/blocks.ts';
+import type { Reading } from './reads/blocks.ts';
 import type { Chunks } from './reads/chunks.ts';
 import { readBlockChunks } from './reads/readChunks.ts';
-import { blocksOf } from './reads/segments.ts';
+import { checkSegment } from './reads/segments.ts';
 import { type BlockRow, isTraced } from './tables/blockRow.ts';
 import { eachParty, PARTY_BYTES, partyRows, writeOf } from './tables/rows.ts';
 import { columnsOf, SEGMENT } from './tables/tables.ts';
@@ -36,7 +35,10 @@ export interface VerifySharedOptions {
   readonly verified: (segment: HostSegment) => void;
 }
 
-/** Reads all valid rows of a host. Yields the problems: wrong links, digests, checksums and rows by address. */
+/**
+ * Reads all valid rows of a host, and its rows of segments. Yields the problems: wrong links, digests, checksums and
+ * rows by address.
+ */
 export async function* verifyHost(
   client: ClickHouse,
   host: string,
@@ -71,26 +73,23 @@ async function segmentsOf(client: ClickHouse, host: string): Promise<HostSegment
 
 /** Returns the problems of a segment. */
 async function verifySegment(client: ClickHouse, { host, chain, segment }: HostSegment): Promise<string[]> {
-  const problems: string[] = [];
-  const range = blocksOf(segment);
-  let parent: BlockRow | undefined;
-  for (const block of (await readRange({ host: client, chain }, range)).values()) {
+  const reading = { host: client, chain };
+  const { blocks, errors } = await checkSegment(reading, segment);
+  for (const block of blocks)
     try {
-      if (parent !== undefined) throwUnproven(wrongLinks([parent, block]));
-      if (segmentOf(block.number) === segment && isTraced(block)) await verifyBlock(client, chain, block);
+      if (isTraced(block)) await verifyBlock(reading, block);
     } catch (error) {
       if (!(error instanceof UnprovenRead)) throw error;
-      problems.push(`${host}: chain ${chain}: ${error.message}`);
+      errors.push(error);
     }
-    parent = block;
-  }
-  return problems;
+  return errors.map(({ message }) => `${host}: chain ${chain}: ${message}`);
 }
 
 /** Throws UnprovenRead if the chunks of a block are damaged, or if its rows by address differ from its chunks. */
-async function verifyBlock(host: ClickHouse, chain: bigint, block: BlockRow): Promise<void> {
+async function verifyBlock(reading: Reading, block: BlockRow): Promise<void> {
+  const { host, chain } = reading;
   const { number, write } = block;
-  const chunks = await readBlockChunks({ host, chain }, block, { maxBytes: MAX_BYTES });
+  const chunks = await readBlockChunks(reading, block, { maxBytes: MAX_BYTES });
   const from = `FROM (SELECT groupArray((${columnsOf('trace_parties')})) AS rows FROM trace_parties
     WHERE chain = {chain:UInt64} AND number = {number:UInt32} AND write = {write:UInt64})`;
   const parameters = { chain: String(chain), number, write: String(write) };

@@ -10,7 +10,8 @@ import { UnprovenRead } from '../connection/failures.ts';
 import type { RowReader } from '../connection/rowReader.ts';
 import { RowWriter } from '../connection/rowWriter.ts';
 import { type BlockRow, isDamaged, isTraced, readHash } from '../tables/blockRow.ts';
-import { SEGMENT } from '../tables/tables.ts';
+import { checksumOf } from '../tables/checksums.ts';
+import { columnsOf, SEGMENT } from '../tables/tables.ts';
 import {
   type BlockRows,
   byNumber,
@@ -49,6 +50,7 @@ export interface SegmentState {
 
 export type Fingerprints = ReadonlyMap<number, Fingerprint>;
 
+const CHECKSUM_BYTES = 8;
 /** Number of segments whose blocks one statement reads. */
 const SEGMENTS_PER_READ = 16;
 /** Maximum number of times that a search is repeated because rows were added meanwhile. */
@@ -142,9 +144,8 @@ export class Segments {
     for (const segment of stale) this.#states.delete(segment);
     const range = blocksOf(Math.min(...stale), Math.max(...stale));
     const { prints, stored } = await readStored(reading, range);
-    for (const [segment, state] of stored)
-      if (!this.#states.has(segment) && isEqual(state.print, prints.get(segment)))
-        this.#states.set(segment, state);
+    for (const { segment, state, isIntact } of stored)
+      if (isIntact && isEqual(state.print, prints.get(segment))) this.#states.set(segment, state);
     const left = stale.filter((segment) => prints.has(segment) && !this.#states.has(segment));
     for (const run of runsOf(left.sort((a, b) => a - b)))
       for (const [segment, state] of await derive(reading, run)) this.#states.set(segment, state);
@@ -159,22 +160,26 @@ export async function completeState(reading: Reading, segment: number): Promise<
   const [rows = 0n] = prints.get(segment) ?? [];
   if (rows < BLOCKS_PER_SEGMENT) return undefined;
   const state = (await derive(reading, range)).get(segment);
-  return state?.missing.length === 0 && state.unproven.length === 0 ? state : undefined;
+  return state !== undefined && isComplete(state) ? state : undefined;
 }
 
-/** Encodes the state of a complete segment as a row of `trace_segments`. */
+const isComplete = ({ missing, unproven }: SegmentState): boolean =>
+  missing.length === 0 && unproven.length === 0;
+
+/** Encodes the state of a complete segment as a row of `trace_segments`, which ends with its checksum. */
 export function segmentRow(chain: bigint, segment: number, state: SegmentState): Buffer {
   const { print, parent = '0x', last = '0x', ignored } = state;
   const row = new RowWriter().uint64(chain).uint32(firstBlockOf(segment));
   for (const value of print) row.uint64(value);
   row.hex(parent).hex(last).length(ignored.length);
   for (const write of ignored) row.uint64(write);
-  return row.written;
+  return row.uint64(checksumOf(row.written)).written;
 }
 
-/** Returns the current fingerprints of a range, and the rows of `trace_segments`. */
+/** Returns the current fingerprints of a range, and the rows of `trace_segments`. A damaged row is not `isIntact`. */
 function readStored(reading: Reading, range: BlockRange) {
-  const from = `FROM (SELECT groupArray((number, blocks, block_sum, parties, party_sum, parent, last, ignored)) AS stored
+  const columns = columnsOf('trace_segments').replace('chain, ', '');
+  const from = `FROM (SELECT groupArray((${columns})) AS stored
     FROM trace_segments WHERE chain = {chain:UInt64} AND number BETWEEN {first:UInt32} AND {last:UInt32}) AS s`;
   return rowWithPrints(reading, { range, columns: 'stored', from }, (row) => {
     const stored = row.array(() => {
@@ -185,7 +190,9 @@ function readStored(reading: Reading, range: BlockRange) {
         ignored: row.array(() => row.bigUint64()),
         ...{ missing: [], unproven: [] },
       };
-      return [segment, state] as const;
+      const expected = segmentRow(reading.chain, segment, state);
+      const isIntact = row.bigUint64() === expected.readBigUInt64LE(expected.length - CHECKSUM_BYTES);
+      return { segment, state, isIntact };
     });
     return { stored };
   });
@@ -222,6 +229,35 @@ export async function readCounted(reading: Reading, range: BlockRange): Promise<
   const within = [...blocks.values()];
   throwUnproven(faultsOf(within, rows));
   return within;
+}
+
+/**
+ * Reads the blocks of a segment. Returns them with the errors: damaged rows, wrong links (also to the block below), and
+ * a wrong row of `trace_segments`.
+ */
+export async function checkSegment(reading: Reading, segment: number) {
+  const range = blocksOf(segment);
+  const counted = await countRows(reading, { ...range, fromBlock: Math.max(0, range.fromBlock - 1) });
+  const near = [...counted.blocks.values()];
+  const blocks = near.filter(({ number }) => number >= range.fromBlock);
+  const errors = [...wrongChecksums(blocks), ...wrongLinks(near)];
+  const state = stateOf(segment, counted.prints.get(segment) ?? [], counted);
+  if (await hasWrongRow(reading, segment, state)) {
+    const { fromBlock, toBlock } = range;
+    const row = `the row of the blocks ${fromBlock} to ${toBlock} in trace_segments`;
+    errors.push(new UnprovenRead(`ClickHouse: ${row} is damaged`));
+  }
+  return { blocks, errors };
+}
+
+/** Whether a reader would use a wrong row of `trace_segments`, or uses none because the row is damaged. */
+async function hasWrongRow(reading: Reading, segment: number, state: SegmentState): Promise<boolean> {
+  const { stored } = await readStored(reading, blocksOf(segment));
+  const used = stored.filter((row) => row.isIntact && isEqual(row.state.print, state.print));
+  if (!isComplete(state)) return used.length > 0;
+  if (used.length === 0) return stored.some(({ isIntact }) => !isIntact);
+  const rowOf = (one: SegmentState): Buffer => segmentRow(reading.chain, segment, one);
+  return !used.every((row) => rowOf(row.state).equals(rowOf(state)));
 }
 
 const faultsOf = (blocks: readonly BlockRow[], rows: readonly WriteRows[]): UnprovenRead[] => [

@@ -82,6 +82,7 @@ const TABLES = {
       ...{ chain: CHAIN, number: NUMBER },
       ...{ blocks: 'UInt64', block_sum: 'UInt64', parties: 'UInt64', party_sum: 'UInt64' },
       ...{ parent: 'FixedString(32)', last: 'FixedString(32)', ignored: 'Array(UInt64)' },
+      checksum: 'UInt64',
     },
     order: 'chain, number',
     settings: 'index_granularity = 256',
