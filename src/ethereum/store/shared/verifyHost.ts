@@ -1,14 +1,6 @@
-import {
-  type IndexedBlock,
-  positionOf,
-  type Side,
-  TRACES_PER_CHUNK,
-  visitTerms,
-} from '../../traces/index.ts';
 import type { ClickHouse } from './connection/clickHouse.ts';
 import { UnprovenRead } from './connection/failures.ts';
 import type { Reading } from './reads/blocks.ts';
-import type { Chunks } from './reads/chunks.ts';
 import { readBlockChunks } from './reads/readChunks.ts';
 import { checkSegment } from './reads/segments.ts';
 import { type BlockRow, isTraced } from './tables/blockRow.ts';
@@ -16,7 +8,6 @@ import { eachParty, PARTY_BYTES, partyRows, writeOf } from './tables/rows.ts';
 import { columnsOf, SEGMENT } from './tables/tables.ts';
 
 const MAX_BYTES = 1024 * 1024 * 1024;
-const TERM_BYTES = 20;
 
 /** Number of segments that are verified at once. ClickHouse takes most of the time. */
 const READERS = 8;
@@ -97,23 +88,9 @@ async function verifyBlock(reading: Reading, block: BlockRow): Promise<void> {
   const held = await host.row({ columns: 'rows', from, parameters, maxBytes: MAX_BYTES }, (row) =>
     sorted(row.array(() => row.fixed(PARTY_BYTES))),
   );
-  const expected = writeOf(indexedFrom(chunks, block));
+  const all = Array.from({ length: block.chunks }, (_, i) => chunks.get(number, i));
+  const expected = writeOf({ block, chunks: all });
   const rows = partyRows(chain, [{ ...expected, row: { ...expected.row, write } }]);
   if (!held.equals(sorted(eachParty(rows))))
     throw new UnprovenRead(`ClickHouse: the rows by address of block ${number} differ from its traces`);
-}
-
-/** Returns a block with the terms that its chunks contain. */
-function indexedFrom(chunks: Chunks, block: BlockRow): IndexedBlock {
-  const none = () => ({ terms: [] as string[], positions: [] as number[] });
-  const postings: Record<Side, ReturnType<typeof none>> = { from: none(), to: none(), transaction: none() };
-  const all = Array.from({ length: block.chunks }, (_, i) => chunks.get(block.number, i));
-  for (let first = 0; first < block.traceCount; first += TRACES_PER_CHUNK) {
-    const chunk = chunks.get(block.number, first / TRACES_PER_CHUNK);
-    visitTerms(chunk, (side, at, index) => {
-      postings[side].terms.push(`0x${chunk.toString('hex', at, at + TERM_BYTES)}`);
-      postings[side].positions.push(positionOf(block.number, first + index));
-    });
-  }
-  return { block, chunks: all, postings };
 }

@@ -5,10 +5,9 @@ import {
   hasFailed,
   type IndexedBlock,
   kindIn,
-  type Side,
   TRACES_PER_CHUNK,
-  traceIndexAt,
   valueBitsIn,
+  visitTerms,
 } from '../../../traces/index.ts';
 import { RowWriter } from '../connection/rowWriter.ts';
 import { type BlockRow, EXACTNESS } from './blockRow.ts';
@@ -25,6 +24,7 @@ export const SIDE_BITS = { from: 1, to: 2, transaction: 4 } as const;
  */
 export const CARRIES_VALUE = 1 << 14;
 
+const NO_BYTES = new Uint8Array();
 const CALL = 0;
 const ADDRESS_BYTES = 20;
 const VALUE_BYTES = 32;
@@ -37,20 +37,23 @@ export const PARTY_BYTES = START_BYTES + ADDRESS_BYTES + 7 + VALUE_BYTES;
 
 /** A row of `trace_parties`, without the columns that are read from its trace. */
 interface Party {
-  readonly term: string;
+  readonly term: Uint8Array;
   readonly traceIndex: number;
   sides: number;
 }
 
+/** A block whose senders, recipients and transactions are read from its chunks. */
+type ChunkedBlock = Omit<IndexedBlock, 'postings'>;
+
 /** A block and its row in `trace_blocks`. Its chunks and parties contain the random `write` of that row. */
 export interface BlockWrite {
-  readonly block: IndexedBlock;
+  readonly block: ChunkedBlock;
   readonly row: BlockRow;
   readonly parties: readonly Party[];
 }
 
 /** Returns a block as a new write, with a random number that no other write has. */
-export function writeOf(block: IndexedBlock, version = 0): BlockWrite {
+export function writeOf(block: ChunkedBlock, version = 0): BlockWrite {
   const parties = partiesIn(block);
   const row = {
     ...{ ...block.block, version, exactness: exactnessOf(block), write: newWrite() },
@@ -59,26 +62,27 @@ export function writeOf(block: IndexedBlock, version = 0): BlockWrite {
   return { block, row, parties };
 }
 
-function partiesIn({ postings }: IndexedBlock): Party[] {
-  const listed = (side: Side): Party[] =>
-    postings[side].terms.map((term, i) => {
-      const traceIndex = traceIndexAt(postings[side].positions[i] ?? 0);
-      return { term, traceIndex, sides: SIDE_BITS[side] };
+/** Returns the senders, recipients and transactions of the traces in a block's chunks. */
+function partiesIn({ block, chunks }: ChunkedBlock): Party[] {
+  const parties: Party[] = [];
+  for (let first = 0; first < block.traceCount; first += TRACES_PER_CHUNK) {
+    const chunk = chunks[first / TRACES_PER_CHUNK] ?? NO_BYTES;
+    visitTerms(chunk, (side, at, index) => {
+      const traceIndex = first + index;
+      const term = chunk.subarray(at, at + ADDRESS_BYTES);
+      // The recipient of a trace comes directly after its sender.
+      const sender = side === 'to' ? parties.at(-1) : undefined;
+      if (sender?.traceIndex === traceIndex && Buffer.compare(sender.term, term) === 0)
+        sender.sides |= SIDE_BITS.to;
+      else parties.push({ term, traceIndex, sides: SIDE_BITS[side] });
     });
-  const senders = listed('from');
-  const senderOf = new Map(senders.map((party) => [party.traceIndex, party]));
-  const others = listed('to').filter(({ term, traceIndex }) => {
-    const sender = senderOf.get(traceIndex);
-    if (sender?.term !== term) return true;
-    sender.sides |= SIDE_BITS.to;
-    return false;
-  });
-  return [...senders, ...others, ...listed('transaction')];
+  }
+  return parties;
 }
 
 export const newWrite = (): bigint => randomBytes(8).readBigUInt64LE();
 
-export const exactnessOf = ({ block, lacksFrames }: IndexedBlock): number =>
+export const exactnessOf = ({ block, lacksFrames }: ChunkedBlock): number =>
   block.unavailable !== undefined
     ? EXACTNESS.unavailable
     : lacksFrames === true
@@ -111,7 +115,7 @@ export function partyRows(chain: bigint, written: readonly BlockWrite[]): Buffer
     for (const { term, traceIndex, sides } of parties) {
       const { bits, value } =
         sides === SIDE_BITS.transaction ? NO_TRANSFER : transferIn(block, traceIndex, attributes[traceIndex]);
-      rows.fixed(start).hex(term).uint32(traceIndex).uint8(sides).uint16(bits).uint256(value);
+      rows.fixed(start).fixed(term).uint32(traceIndex).uint8(sides).uint16(bits).uint256(value);
     }
   }
   return rows.written;
@@ -150,17 +154,16 @@ interface Transfer {
   readonly value: Uint8Array;
 }
 
-const NO_VALUE = new Uint8Array();
-const NO_TRANSFER: Transfer = { bits: 0, value: NO_VALUE };
+const NO_TRANSFER: Transfer = { bits: 0, value: NO_BYTES };
 
-function transferIn({ chunks }: IndexedBlock, traceIndex: number, bits = 0): Transfer {
+function transferIn({ chunks }: ChunkedBlock, traceIndex: number, bits = 0): Transfer {
   const isFailedCall = hasFailed(bits) && kindIn(bits) === CALL;
   const chunk = chunks[Math.floor(traceIndex / TRACES_PER_CHUNK)];
   // A failed call transfers no value, but can have one.
-  if (chunk === undefined || (valueBitsIn(bits) === 0 && !isFailedCall)) return { bits, value: NO_VALUE };
+  if (chunk === undefined || (valueBitsIn(bits) === 0 && !isFailedCall)) return { bits, value: NO_BYTES };
   const { start, end } = actionValueSpan(chunk, traceIndex % TRACES_PER_CHUNK);
   return {
     bits: end > start && kindIn(bits) === CALL ? bits | CARRIES_VALUE : bits,
-    value: hasFailed(bits) ? NO_VALUE : chunk.subarray(start, end),
+    value: hasFailed(bits) ? NO_BYTES : chunk.subarray(start, end),
   };
 }
