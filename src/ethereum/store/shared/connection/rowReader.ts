@@ -1,9 +1,9 @@
-/** Thrown if a response is not the expected row, because it was cut or contains an error message. */
-export class BadRowBinary extends Error {
-  override readonly name = 'BadRowBinary';
-}
+import { TraceStoreUnavailable } from './failures.ts';
 
-/** Decodes one row in RowBinary format. Throws BadRowBinary if the row is too short or too long. */
+/**
+ * Decodes one row in RowBinary format. Throws TraceStoreUnavailable if the row is too short or too long, because a
+ * response was truncated.
+ */
 export class RowReader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -45,13 +45,15 @@ export class RowReader {
   array<T>(read: () => T): T[] {
     const length = this.#varint();
     // Each element has at least one byte. An error message would decode to a huge length, which is rejected here.
-    if (length > this.#bytes.length - this.#at) throw new BadRowBinary('the response is truncated');
+    if (length > this.#bytes.length - this.#at)
+      throw new TraceStoreUnavailable('ClickHouse: the response is truncated');
     return Array.from({ length }, read);
   }
 
-  /** Throws BadRowBinary if bytes are left after the row. */
+  /** Throws TraceStoreUnavailable if bytes are left after the row. */
   end(): void {
-    if (this.#at !== this.#bytes.length) throw new BadRowBinary('the response has extra bytes after the row');
+    if (this.#at !== this.#bytes.length)
+      throw new TraceStoreUnavailable('ClickHouse: the response has extra bytes after the row');
   }
 
   #varint(): number {
@@ -61,12 +63,13 @@ export class RowReader {
       value += (byte & 0x7f) * factor;
       if (byte < 0x80) return value;
     }
-    throw new BadRowBinary('the response has an invalid length');
+    throw new TraceStoreUnavailable('ClickHouse: the response has an invalid length');
   }
 
   #take(bytes: number): number {
     const at = this.#at;
-    if (at + bytes > this.#bytes.length) throw new BadRowBinary('the response is truncated');
+    if (at + bytes > this.#bytes.length)
+      throw new TraceStoreUnavailable('ClickHouse: the response is truncated');
     this.#at = at + bytes;
     return at;
   }
