@@ -1,4 +1,4 @@
-import { CHUNK_HEAD_BYTES, chunkOf, dataChunksOf } from '../../../traces/index.ts';
+import { chunkOf, dataChunksOf } from '../../../traces/index.ts';
 import { UnprovenRead } from '../connection/failures.ts';
 import type { BlockRow } from '../tables/blockRow.ts';
 import { chunkChecksum, digestOf } from '../tables/checksums.ts';
@@ -6,8 +6,6 @@ import type { TracePosition } from '../tables/position.ts';
 import { type Reading, throwUnproven } from './blocks.ts';
 import { Chunks, keyOf } from './chunks.ts';
 
-/** Start of the block hash in a chunk. */
-const HASH_AT = 2;
 /** Maximum number of chunks that one query reads, because the URL of the query contains their numbers. */
 const MAX_CHUNKS = 1_000;
 
@@ -39,7 +37,7 @@ export async function readChunks(
 /** Reads all chunks of a block from number `firstChunk` on. If that is 0, checks the digest of the block. */
 export async function readBlockChunks(
   reading: Reading,
-  { number, write, chunks: count, hash, digest }: BlockRow,
+  { number, write, chunks: count, digest }: BlockRow,
   { maxBytes, firstChunk = 0 }: { readonly maxBytes: number; readonly firstChunk?: number },
 ): Promise<Chunks> {
   const chunks = new Chunks(reading.fetched?.chunks);
@@ -52,8 +50,6 @@ export async function readBlockChunks(
     throw new UnprovenRead(`ClickHouse: the chunks of block ${number} do not have the digest of the block`, [
       number,
     ]);
-  if (all[0] !== undefined && `0x${all[0].toString('hex', HASH_AT, CHUNK_HEAD_BYTES)}` !== hash)
-    throw new UnprovenRead(`ClickHouse: the chunks of block ${number} belong to another block`, [number]);
   return chunks;
 }
 
