@@ -45,7 +45,7 @@ export function searchRows(
   const passing = `SELECT number, trace_index, write, attributes FROM (${looked}) WHERE ${filterCondition(filter)}
     ORDER BY number ${order}, trace_index ${order} LIMIT {limit:UInt32}`;
   const from = `FROM (SELECT groupArray((number, trace_index, write, attributes)) AS found FROM (${passing})) AS f
-    CROSS JOIN (SELECT count() AS looks, toUInt64(${order === 'asc' ? 'max' : 'min'}(number * 4294967296 + trace_index)) AS last
+    CROSS JOIN (SELECT count() AS looks, ${order === 'asc' ? 'max' : 'min'}((number, trace_index)) AS last
       FROM (${looked})) AS l`;
   const parameters = {
     ...windowParameters(window),
@@ -53,14 +53,14 @@ export function searchRows(
     ...{ limit, minValue: String(filter.minValue ?? 0n) },
     ...{ cursorNumber: cursor?.blockNumber ?? 0, cursorIndex: cursor?.traceIndex ?? 0 },
   };
-  const columns = 'found, looks, intDiv(last, 4294967296), last % 4294967296';
-  return rowWithPrints(reading, { range: window.proven, columns, from, parameters }, (row) => {
+  const statement = { range: window.proven, columns: 'found, looks, last', from, parameters };
+  return rowWithPrints(reading, statement, (row) => {
     const found = row.array(() => ({
       ...{ number: row.uint32(), traceIndex: row.uint32() },
       ...{ write: row.bigUint64(), attributes: row.uint16() },
     }));
     const looks = row.uint64();
-    const last = { number: row.uint64(), traceIndex: row.uint64() };
+    const last = { number: row.uint32(), traceIndex: row.uint32() };
     return { found, last: looks < MAX_LOOKS ? undefined : last };
   });
 }
