@@ -136,6 +136,7 @@ const SLOW_FILES: Readonly<Record<string, readonly string[]>> = {
     'onDemand',
     'repairSearch',
     'sharedCommands',
+    'sharedFaults',
     'sharedIndex',
     'sharedSearch',
     'sharedServers',

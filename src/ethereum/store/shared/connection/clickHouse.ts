@@ -32,8 +32,17 @@ const UNKNOWN_SETTING = '115';
 const WRONG_TABLES = ['60', '47', '16', '81'];
 
 const READ_SETTINGS = {
+  // A settings profile of the user could have `break`: ClickHouse then returns a part of the result.
+  distinct_overflow_mode: 'throw',
+  group_by_overflow_mode: 'throw',
+  join_overflow_mode: 'throw',
+  read_overflow_mode: 'throw',
+  read_overflow_mode_leaf: 'throw',
   result_overflow_mode: 'throw',
+  set_overflow_mode: 'throw',
+  sort_overflow_mode: 'throw',
   timeout_overflow_mode: 'throw',
+  timeout_overflow_mode_leaf: 'throw',
   // All subqueries read the same parts of a table, so that row counts match the positions that a search returns.
   enable_shared_storage_snapshot_in_query: 1,
   optimize_use_projections: 1,
@@ -129,7 +138,7 @@ export class ClickHouse {
       return await bytesOf(stream, maxBytes);
     } catch (error) {
       if (error instanceof AnswerTooLargeError) throw error;
-      if (error instanceof ClickHouseError && error.code === TOO_LARGE)
+      if (maxBytes > 0 && error instanceof ClickHouseError && error.code === TOO_LARGE)
         throw new AnswerTooLargeError(maxBytes);
       if (error instanceof ClickHouseError && WRONG_TABLES.includes(error.code))
         throw new WrongTables(`ClickHouse: ${reasonOf(error)}: run floodgate store migrate`, {
