@@ -27,7 +27,10 @@ export function openSharedTraces(url: string): SharedTraces {
   return {
     reader: (chain) => new SharedReader(hosts, { chain: chainKeyOf(chain) }),
     writer: (chain) => new SharedWriter(hosts, chainKeyOf(chain)),
-    check: () => hosts.read(checkTables).catch(namingTables),
+    async check() {
+      // If the result were undefined, each host would be asked.
+      await hosts.read((host) => checkTables(host).then(() => true)).catch(namingTables);
+    },
     async close() {
       // The hosts may be unreachable, so closing has a timeout.
       await Promise.race([hosts.close(), pause(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);

@@ -73,8 +73,9 @@ export class SharedReader {
   }
 
   async block(blockNumber: number): Promise<StoredBlock | undefined> {
-    const rows = await this.#hosts.read((host) => readNumbers({ host, chain: this.#chain }, [blockNumber]));
-    const row = rows.get(blockNumber);
+    const row = await this.#hosts.read(async (host) =>
+      (await readNumbers({ host, chain: this.#chain }, [blockNumber])).get(blockNumber),
+    );
     return row && storedBlockOf(row);
   }
 
@@ -217,7 +218,7 @@ export class SharedReader {
     };
     for (;;)
       try {
-        const found = await this.#hosts.find(onHost, ({ blocks }) => fetched.mayAdd(blocks));
+        const found = await this.#hosts.read(onHost, ({ blocks }) => fetched.mayAdd(blocks));
         if (found !== undefined || range === undefined || this.#fetch === undefined) return found;
         const missing = await this.missingIn(range.fromBlock, range.toBlock);
         if (!fetched.mayAdd(missing)) return found;

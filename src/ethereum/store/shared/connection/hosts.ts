@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ClickHouse } from './clickHouse.ts';
 import { TraceStoreUnavailable, UnprovenRead } from './failures.ts';
 
-/** Maximum number of times that a read is tried, if no host proves a result. */
+/** Number of reads after which no further pass over the hosts starts, if no host proves a result. */
 const MAX_READS = 4;
 const READ_AGAIN_MS = 50;
 
@@ -16,51 +16,52 @@ export class Hosts {
   }
 
   get current(): ClickHouse {
-    const host = this.#hosts[this.#current % this.#hosts.length];
-    if (host === undefined) throw new TraceStoreUnavailable('ClickHouse: no host is configured');
-    return host;
+    return this.#at(this.#current);
   }
 
   /**
-   * Runs a read. If the host is unreachable or does not prove a result, runs the read again on the next host. Finally
-   * throws the last UnprovenRead, otherwise the last error. If `isFinal`, each host is asked only once.
+   * Runs a read on one host after another, until one returns a result. A host that lags may lack a block that another
+   * host has, so each host is asked before the result is undefined. If no host proves a result, throws the last
+   * UnprovenRead, otherwise the last error. If `isFinal`, each host is asked only once.
    */
   async read<T>(
     read: (host: ClickHouse) => Promise<T>,
     isFinal: (error: UnprovenRead) => boolean = () => false,
   ): Promise<T> {
-    let unproven: UnprovenRead | undefined;
-    for (let reads = 1; ; reads++)
-      try {
-        return await read(this.current);
-      } catch (error) {
-        if (!(error instanceof TraceStoreUnavailable)) throw error;
-        this.failed();
-        if (error instanceof UnprovenRead) unproven = error;
-        const isLast = unproven !== undefined && isFinal(unproven);
-        if (reads >= Math.max(isLast ? 1 : MAX_READS, this.#hosts.length)) throw unproven ?? error;
-        if (reads >= this.#hosts.length) await pause(reads * READ_AGAIN_MS);
-      }
-  }
-
-  /**
-   * Runs a read that returns undefined if a block is missing. A host that lags may lack a block that another host
-   * has, so each host is asked before the result is undefined.
-   */
-  async find<T>(
-    read: (host: ClickHouse) => Promise<T>,
-    isFinal?: (error: UnprovenRead) => boolean,
-  ): Promise<T> {
-    for (let left = this.#hosts.length; ; left--) {
-      const found = await this.read(read, isFinal);
-      if (found !== undefined || left <= 1) return found;
-      this.failed();
+    // Not the current host of each moment: concurrent reads change it, and could make this read skip a host.
+    const first = this.#current;
+    for (let passes = 1; ; passes++) {
+      let missing: { readonly result: T } | undefined;
+      let failure: TraceStoreUnavailable | undefined;
+      for (let number = first; number < first + this.#hosts.length; number++)
+        try {
+          const result = await read(this.#at(number));
+          if (result !== undefined) {
+            if (number > first) this.#current = number;
+            return result;
+          }
+          missing = { result };
+        } catch (error) {
+          if (!(error instanceof TraceStoreUnavailable)) throw error;
+          if (error instanceof UnprovenRead || !(failure instanceof UnprovenRead)) failure = error;
+        }
+      const unproven = failure instanceof UnprovenRead ? failure : undefined;
+      if (missing !== undefined && unproven === undefined) return missing.result;
+      const isLast = passes * this.#hosts.length >= MAX_READS || (unproven && isFinal(unproven));
+      if (failure !== undefined && isLast) throw failure;
+      await pause(passes * READ_AGAIN_MS);
     }
   }
 
   /** Uses the next host from now on. */
   failed(): void {
-    this.#current = (this.#current + 1) % this.#hosts.length;
+    this.#current++;
+  }
+
+  #at(number: number): ClickHouse {
+    const host = this.#hosts[number % this.#hosts.length];
+    if (host === undefined) throw new TraceStoreUnavailable('ClickHouse: no host is configured');
+    return host;
   }
 
   async close(): Promise<void> {
