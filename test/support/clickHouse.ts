@@ -28,8 +28,9 @@ export class ClickHouseServer {
     this.#folder = folder;
   }
 
-  static async start(): Promise<ClickHouseServer> {
-    const server = new ClickHouseServer(mkdtempSync(join(tmpdir(), 'floodgate-clickhouse-')));
+  /** Starts a server whose data is in a new folder below `parent`. */
+  static async start(parent = tmpdir()): Promise<ClickHouseServer> {
+    const server = new ClickHouseServer(mkdtempSync(join(parent, 'floodgate-clickhouse-')));
     await server.restart();
     return server;
   }
