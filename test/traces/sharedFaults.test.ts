@@ -210,32 +210,53 @@ describe.skipIf(!hasClickHouse)(
       expectNoneHidden(await results(newReader(restored.url())), 'restored');
     });
 
-    it('if a proxy truncates answers', async () => {
-      let truncated = 0;
+    /** Starts a proxy of ClickHouse that changes the responses. Returns its port. */
+    async function startProxy(
+      change: (bytes: Buffer) => { bytes: Buffer; length?: number },
+    ): Promise<number> {
       const proxy = createServer(async (asked, answer) => {
         const { method, headers, url = '' } = asked;
         const forwarded = request({ port: clickHouse.port, method, headers, path: url });
         forwarded.end(await buffer(asked));
         const [response] = await once(forwarded, 'response');
-        const bytes = await buffer(response);
-        const isTruncated = random.chance(0.3);
-        if (isTruncated) truncated++;
-        const length = isTruncated ? random.below(bytes.length) : bytes.length;
-        // A client notices a connection that is closed early, but not a shorter body.
-        answer.writeHead(response.statusCode, {
-          'Content-Length': random.chance(0.5) ? bytes.length : length,
-        });
-        answer.write(bytes.subarray(0, length), () => (isTruncated ? answer.destroy() : answer.end()));
+        const { bytes, length = bytes.length } = change(await buffer(response));
+        answer.writeHead(response.statusCode, { 'Content-Length': length });
+        answer.write(bytes, () => (bytes.length < length ? answer.destroy() : answer.end()));
       });
       await once(proxy.listen(0, '127.0.0.1'), 'listening');
       onTestFinished(() => {
         proxy.close();
         proxy.closeAllConnections();
       });
-      const { port } = proxy.address() as AddressInfo;
+      return (proxy.address() as AddressInfo).port;
+    }
+
+    it('if a proxy truncates responses', async () => {
+      let truncated = 0;
+      const port = await startProxy((whole) => {
+        if (random.chance(0.7)) return { bytes: whole };
+        truncated++;
+        const bytes = whole.subarray(0, random.below(whole.length));
+        // A client notices a connection that is closed early, but not a shorter body.
+        return { bytes, length: random.chance(0.5) ? whole.length : bytes.length };
+      });
       for (let round = 0; round < ROUNDS; round++)
         expectNoneWrong(await results(newReader(clickHouse.url({ port }))), `round ${round}`);
       expect(truncated).toBeGreaterThan(ROUNDS);
+    });
+
+    it('if a proxy returns responses of other requests', async () => {
+      const others: Buffer[] = [];
+      let replaced = 0;
+      const port = await startProxy((bytes) => {
+        others.push(bytes);
+        if (random.chance(0.7)) return { bytes };
+        replaced++;
+        return { bytes: random.pick(others) };
+      });
+      for (let round = 0; round < ROUNDS; round++)
+        expectNoneWrong(await results(newReader(clickHouse.url({ port }))), `round ${round}`);
+      expect(replaced).toBeGreaterThan(ROUNDS);
     });
 
     it('if its disk is full', async (context) => {

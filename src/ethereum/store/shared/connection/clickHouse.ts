@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import {
   type ClickHouseClient,
@@ -22,8 +23,6 @@ const REQUEST_OVERHEAD_MS = 10_000;
 const MAX_CONNECTIONS = 16;
 /** Size limit for the parts of a result that are not traces: positions and row counts. */
 const RESULT_OVERHEAD_BYTES = 16 * 1024 * 1024;
-/** The first value of each result row. A response without it is not from ClickHouse. */
-const MARK = 0x464c4f44;
 
 /** ClickHouse's error code TOO_MANY_ROWS_OR_BYTES. */
 const TOO_LARGE = '396';
@@ -89,15 +88,17 @@ export class ClickHouse {
     { columns, from, parameters = {}, maxBytes = 0 }: RowStatement,
     read: (row: RowReader) => T,
   ): Promise<T> {
-    const query = `SELECT toUInt32(${MARK}), ${columns} ${from} FORMAT RowBinary`;
+    // A proxy, or a cache of queries, may return the response of another request.
+    const id = randomBytes(8).readBigUInt64LE();
+    const query = `SELECT {id:UInt64}, ${columns} ${from} FORMAT RowBinary`;
     const settings = { ...READ_SETTINGS, max_result_bytes: String(maxBytes + RESULT_OVERHEAD_BYTES) };
     const bytes = await this.#exec(
-      { query, query_params: parameters, clickhouse_settings: settings },
+      { query, query_params: { ...parameters, id: String(id) }, clickhouse_settings: settings },
       maxBytes,
     );
     const row = new RowReader(bytes);
-    if (row.uint32() !== MARK)
-      throw new TraceStoreUnavailable('ClickHouse: the response is not a result row');
+    if (row.bigUint64() !== id)
+      throw new TraceStoreUnavailable('ClickHouse: the response is not the result of the request');
     const value = read(row);
     row.end();
     return value;
