@@ -29,7 +29,7 @@ export function openSharedTraces(url: string): SharedTraces {
     writer: (chain) => new SharedWriter(hosts, chainKeyOf(chain)),
     async check() {
       // If the result were undefined, each host would be asked.
-      await hosts.read((host) => checkTables(host).then(() => true)).catch(namingTables);
+      await hosts.run((host) => checkTables(host).then(() => true)).catch(namingTables);
     },
     async close() {
       // The hosts may be unreachable, so closing has a timeout.

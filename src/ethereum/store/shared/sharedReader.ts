@@ -73,7 +73,7 @@ export class SharedReader {
   }
 
   async block(blockNumber: number): Promise<StoredBlock | undefined> {
-    const row = await this.#hosts.read(async (host) =>
+    const row = await this.#hosts.run(async (host) =>
       (await readNumbers({ host, chain: this.#chain }, [blockNumber])).get(blockNumber),
     );
     return row && storedBlockOf(row);
@@ -81,12 +81,12 @@ export class SharedReader {
 
   /** Returns the rows of the present blocks of a range, ascending. Fails if a block lacks rows by address. */
   countedRows(fromBlock: number, toBlock: number): Promise<readonly BlockRow[]> {
-    return this.#hosts.read((host) => readCounted({ host, chain: this.#chain }, { fromBlock, toBlock }));
+    return this.#hosts.run((host) => readCounted({ host, chain: this.#chain }, { fromBlock, toBlock }));
   }
 
   /** Returns the highest present block up to `upTo`. */
   lastBlock(upTo: number): Promise<StoredBlock | undefined> {
-    return this.#hosts.read(async (host) => {
+    return this.#hosts.run(async (host) => {
       const row = await this.#edgeRow(host, 'DESC', Math.min(upTo, 2 ** 32 - 1));
       return row && storedBlockOf(row);
     });
@@ -94,7 +94,7 @@ export class SharedReader {
 
   /** Returns the number of the lowest present block. */
   lowest(): Promise<number | undefined> {
-    return this.#hosts.read(async (host) => (await this.#edgeRow(host, 'ASC', 2 ** 32 - 1))?.number);
+    return this.#hosts.run(async (host) => (await this.#edgeRow(host, 'ASC', 2 ** 32 - 1))?.number);
   }
 
   async firstMissing(fromBlock: number, toBlock: number): Promise<number | undefined> {
@@ -109,7 +109,7 @@ export class SharedReader {
   async missingIn(fromBlock: number, toBlock: number): Promise<number[]> {
     const from = `FROM (SELECT groupArray(number) AS numbers FROM (${VALID_IN_RANGE}) WHERE exactness > 0)`;
     const parameters = { chain: String(this.#chain), first: fromBlock, last: toBlock };
-    const present = await this.#hosts.read((host) =>
+    const present = await this.#hosts.run((host) =>
       host.row({ columns: 'numbers', from, parameters }, (row) => new Set(row.array(() => row.uint32()))),
     );
     const numbers = Array.from({ length: toBlock - fromBlock + 1 }, (_, i) => fromBlock + i);
@@ -126,7 +126,7 @@ export class SharedReader {
       ...{ chain: String(this.#chain), first: fromBlock, last: Math.min(toBlock, 2 ** 32 - 1) },
       max: Math.min(max, 2 ** 32 - 1),
     };
-    const rows = await this.#hosts.read((host) => readRows(host, statement, parameters));
+    const rows = await this.#hosts.run((host) => readRows(host, statement, parameters));
     return [...byNumber(rows).values()].flatMap(({ unavailable, ...block }) =>
       unavailable === undefined ? [] : { ...storedBlockOf(block), unavailable },
     );
@@ -218,7 +218,7 @@ export class SharedReader {
     };
     for (;;)
       try {
-        const found = await this.#hosts.read(onHost, ({ blocks }) => fetched.mayAdd(blocks));
+        const found = await this.#hosts.run(onHost, ({ blocks }) => fetched.mayAdd(blocks));
         if (found !== undefined || range === undefined || this.#fetch === undefined) return found;
         const missing = await this.missingIn(range.fromBlock, range.toBlock);
         if (!fetched.mayAdd(missing)) return found;

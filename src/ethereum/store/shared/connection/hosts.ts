@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { ClickHouse } from './clickHouse.ts';
 import { TraceStoreUnavailable, UnprovenRead } from './failures.ts';
 
-/** Number of reads after which no further pass over the hosts starts, if no host proves a result. */
-const MAX_READS = 4;
-const READ_AGAIN_MS = 50;
+/** Number of attempts after which no further pass over the hosts starts, if no host returns a result. */
+const MAX_ATTEMPTS = 4;
+const RETRY_MS = 50;
 
 /** The hosts of a store, which have the same tables. Requests go to one host until it fails. */
 export class Hosts {
@@ -15,27 +15,23 @@ export class Hosts {
     this.#hosts = hosts;
   }
 
-  get current(): ClickHouse {
-    return this.#at(this.#current);
-  }
-
   /**
-   * Runs a read on one host after another, until one returns a result. A host that lags may lack a block that another
-   * host has, so each host is asked before the result is undefined. If no host proves a result, throws the last
-   * UnprovenRead, otherwise the last error. If `isFinal`, each host is asked only once.
+   * Runs a read or a write on one host after another, until one returns a result. A host that lags may lack a block
+   * that another host has, so each host is asked before the result is undefined. If no host proves a result, throws the
+   * last UnprovenRead, otherwise the last error. If `isFinal`, each host is asked only once.
    */
-  async read<T>(
-    read: (host: ClickHouse) => Promise<T>,
+  async run<T>(
+    task: (host: ClickHouse) => Promise<T>,
     isFinal: (error: UnprovenRead) => boolean = () => false,
   ): Promise<T> {
-    // Not the current host of each moment: concurrent reads change it, and could make this read skip a host.
+    // Other calls change the current host. If this call followed them, it could skip a host.
     const first = this.#current;
     for (let passes = 1; ; passes++) {
       let missing: { readonly result: T } | undefined;
       let failure: TraceStoreUnavailable | undefined;
       for (let number = first; number < first + this.#hosts.length; number++)
         try {
-          const result = await read(this.#at(number));
+          const result = await task(this.#at(number));
           if (result !== undefined) {
             if (number > first) this.#current = number;
             return result;
@@ -47,15 +43,10 @@ export class Hosts {
         }
       const unproven = failure instanceof UnprovenRead ? failure : undefined;
       if (missing !== undefined && unproven === undefined) return missing.result;
-      const isLast = passes * this.#hosts.length >= MAX_READS || (unproven && isFinal(unproven));
+      const isLast = passes * this.#hosts.length >= MAX_ATTEMPTS || (unproven && isFinal(unproven));
       if (failure !== undefined && isLast) throw failure;
-      await pause(passes * READ_AGAIN_MS);
+      await pause(passes * RETRY_MS);
     }
-  }
-
-  /** Uses the next host from now on. */
-  failed(): void {
-    this.#current++;
   }
 
   #at(number: number): ClickHouse {

@@ -9,8 +9,6 @@ import { type BlockRow, blockRows, EXACTNESS } from '../tables/blockRow.ts';
 import { type BlockWrite, chunkRows, exactnessOf, newWrite, partyRows, writeOf } from '../tables/rows.ts';
 import { columnsOf, type TableName } from '../tables/tables.ts';
 
-/** Number of attempts to write blocks, each with new random numbers, and on another host if there is one. */
-const MAX_WRITES = 3;
 const HEIGHTS_PER_STEP = 1_024;
 
 export interface WriteOptions {
@@ -29,37 +27,35 @@ export class SharedWriter {
   }
 
   /**
-   * Writes the blocks that are missing, or present only in a less exact form. Returns how many it has written. Throws
-   * IndexConflictError if a block differs from the index, or does not fit to a neighbour.
+   * Writes the blocks that are missing, or present only in a less exact form. Returns how many it has written. Each
+   * attempt has new random numbers. Throws IndexConflictError if a block differs from the index, or does not fit to a
+   * neighbour.
    */
-  async write(blocks: readonly IndexedBlock[], options: WriteOptions = {}): Promise<number> {
-    for (let writes = 1; ; writes++)
-      try {
-        return await this.#write(this.#hosts.current, blocks, options);
-      } catch (error) {
-        if (!(error instanceof TraceStoreUnavailable)) throw error;
-        this.#hosts.failed();
-        if (writes >= MAX_WRITES) throw error;
-      }
+  write(blocks: readonly IndexedBlock[], options: WriteOptions = {}): Promise<number> {
+    return this.#hosts.run((host) => this.#write(host, blocks, options));
   }
 
   /** Marks all heights above `lastBlock` as missing, from the highest down. Returns the number of removed blocks. */
   async rewind(lastBlock: number, head: number): Promise<number> {
     let removed = 0;
     for (let end = head; end > lastBlock; end -= HEIGHTS_PER_STEP) {
-      const host = this.#hosts.current;
       const first = Math.max(lastBlock + 1, end - HEIGHTS_PER_STEP + 1);
       const heights = Array.from({ length: end - first + 1 }, (_, i) => first + i);
-      const held = await readHeights({ host, chain: this.#chain }, heights);
-      const present = [...held.values()].filter(({ exactness }) => exactness > EXACTNESS.missing);
-      const marks = present.map(({ unavailable: _, ...row }) => ({
-        ...{ ...row, version: row.version + 1, exactness: EXACTNESS.missing, write: newWrite() },
-        ...{ traceCount: 0, chunks: 0, parties: 0 },
-      }));
-      await this.#insert(host, 'trace_blocks', blockRows(this.#chain, marks));
-      removed += marks.length;
+      removed += await this.#hosts.run((host) => this.#mark(host, heights));
     }
     return removed;
+  }
+
+  /** Marks heights as missing. Returns the number of removed blocks. */
+  async #mark(host: ClickHouse, heights: readonly number[]): Promise<number> {
+    const held = await readHeights({ host, chain: this.#chain }, heights);
+    const present = [...held.values()].filter(({ exactness }) => exactness > EXACTNESS.missing);
+    const marks = present.map(({ unavailable: _, ...row }) => ({
+      ...{ ...row, version: row.version + 1, exactness: EXACTNESS.missing, write: newWrite() },
+      ...{ traceCount: 0, chunks: 0, parties: 0 },
+    }));
+    await this.#insert(host, 'trace_blocks', blockRows(this.#chain, marks));
+    return marks.length;
   }
 
   async #write(
