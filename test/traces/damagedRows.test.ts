@@ -64,4 +64,21 @@ describe.skipIf(!hasClickHouse)(`a changed row of trace_blocks${WITHOUT_CLICKHOU
     expect(await results()).toEqual(right);
     await traces.close();
   });
+
+  it('is marked as missing by a rewind', async () => {
+    const identity = newChain();
+    const traces = openSharedTraces(clickHouse.url());
+    const [reader, writer] = [traces.reader(identity), traces.writer(identity)];
+    const random = new Random(57);
+    const first = syntheticBlock(random, shape, { number: 100 });
+    const second = syntheticBlock(random, shape, { number: 101, parentHash: first.header.hash });
+    await writer.write([first, second].map(({ header, traces: list }) => indexBlock(header, list)));
+    await clickHouse.query(
+      'ALTER TABLE trace_blocks UPDATE timestamp = 1 WHERE number = 101 SETTINGS mutations_sync = 2',
+    );
+    await expect(reader.lastBlock(200)).rejects.toThrow('the row of block 101 is damaged');
+    expect(await writer.rewind(100, 101)).toBe(1);
+    expect((await reader.lastBlock(200))?.number).toBe(100);
+    await traces.close();
+  });
 });

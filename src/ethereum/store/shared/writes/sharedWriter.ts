@@ -46,10 +46,10 @@ export class SharedWriter {
     return removed;
   }
 
-  /** Marks heights as missing. Returns the number of removed blocks. */
+  /** Marks heights as missing, also those whose row is damaged. Returns the number of removed blocks. */
   async #mark(host: ClickHouse, heights: readonly number[]): Promise<number> {
     const held = await readHeights({ host, chain: this.#chain }, heights);
-    const present = [...held.values()].filter(({ exactness }) => exactness > EXACTNESS.missing);
+    const present = [...held.values()].filter(({ exactness }) => exactness !== EXACTNESS.missing);
     const marks = present.map(({ unavailable: _, ...row }) => ({
       ...{ ...row, version: row.version + 1, exactness: EXACTNESS.missing, write: newWrite() },
       ...{ traceCount: 0, chunks: 0, parties: 0 },
