@@ -15,10 +15,11 @@ import {
   type TraceReader,
   type TraceStore,
 } from '../../../../traces/index.ts';
+import { TraceEnvironment } from '../environment.ts';
 import { openTraceReader, openTraceStore, verifyTraces } from '../index.ts';
 
 /** The blocks cross the end of a segment. A dictionary is made from the first one. */
-const [FIRST, LAST] = [1_018, 1_030];
+const [FIRST, LAST] = [2_042, 2_054];
 const UNAVAILABLE = FIRST + 5;
 const ADDRESSES = syntheticAddresses(20);
 const MIN_TRACES_OF_DICTIONARY = 2_000;
@@ -63,7 +64,7 @@ async function expectRepair(): Promise<void> {
   const store = openTraceStore(folder, OPTIONS);
   for (const [i, result] of (await resultsOf(store)).entries())
     if (result !== right[i]) expect(result).toMatch(/^error: the index is damaged/);
-  for (const segment of [0, 1]) store.noteDamage?.([{ kind: 'segment', segment }]);
+  for (const segment of [1, 2]) store.noteDamage?.([{ kind: 'segment', segment }]);
   expect((await store.repair?.())?.failures).toEqual([]);
   const lost = (await store.unavailable(FIRST, LAST, LAST)).filter((one) => one.unavailable === 'damaged');
   for (const { number } of lost)
@@ -84,7 +85,7 @@ it.each(NAMES.flatMap((name) => [0, 0.4, 0.999].map((at) => ({ name, at }))))(
     await flipBit(folder, { database: 'meta', key: Buffer.from(name), at });
     expect(await verifyTraces(folder, () => undefined)).toEqual([
       `the index is damaged: record ${name} of meta does not match its checksum`,
-      'repair: floodgate index --again 1024-2047 --upstream URL',
+      'repair: floodgate index --again 2048-3071 --upstream URL',
     ]);
     await expectRepair();
   },
@@ -114,6 +115,15 @@ it.each(NAMES)('a reader returns no wrong result if the key of the record %s is 
   for (const [i, result] of (await resultsOf(reader)).entries())
     if (result !== right[i]) expect(result).toMatch(/^error: the index is damaged|^undefined/);
   await reader.close();
+});
+
+it('the number of the newest dictionary is repaired with the segment for which it was made', async () => {
+  const key = Buffer.from('dictionary');
+  await flipBit(folder, { database: 'meta', key });
+  await openTraceStore(folder, OPTIONS).close();
+  const environment = TraceEnvironment.open(folder, { readOnly: true });
+  expect(environment.read(environment.meta, key)).toEqual(Buffer.from([0, 0, 0, 1, 0, 0, 0, 1]));
+  await environment.close();
 });
 
 const DICTIONARY = 'dictionary-1';
