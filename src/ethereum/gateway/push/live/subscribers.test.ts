@@ -218,6 +218,18 @@ describe('Subscribers', () => {
     expect(other).toEqual(Array.from({ length: 9 }, () => 'other'));
   });
 
+  it('are told that they missed notifications, even if withdrawn items of earlier changes wait after them', () => {
+    const subscribers = new Subscribers<Item>({ limits: { items: 20, bytes: 1_000_000, lateMs: 0 } });
+    const [early, late] = [[] as string[], [] as string[]];
+    subscribers.add({ wanted: [], accepts }, clientOf('one', early));
+    sendAll(subscribers, 1, itemsOf(5));
+    subscribers.add({ wanted: [], accepts }, clientOf('one', late));
+    sendAll(subscribers, 2, itemsOf(5));
+    for (const _ of subscribers.sendRemoved(1));
+    sendAll(subscribers, 1, itemsOf(5));
+    expect([early, late]).toEqual([['missed'], ['missed']]);
+  });
+
   it('miss nothing that is not late, however much waits', () => {
     const subscribers = new Subscribers<Item>({ limits: { items: 20, bytes: 1_000_000, lateMs: 60_000 } });
     const order: string[] = [];

@@ -77,7 +77,8 @@ export class Subscribers<T extends PushItem> {
       {
         send: (sending, client) => this.#notify(client, sending),
         dropped(items, { subscribers }) {
-          const newest = items.at(-1)?.moment ?? 0;
+          // After a reorg, removed items of earlier changes follow the items of later ones.
+          const newest = items.reduce((latest, { moment }) => Math.max(latest, moment), 0);
           for (const { sink, since } of [...subscribers]) if (since <= newest) sink.missed();
         },
       },
