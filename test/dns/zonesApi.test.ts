@@ -40,9 +40,12 @@ afterAll(async () => {
 const assessments = async (parameters = '') => program.api('GET', `/../zone_assessments${parameters}`);
 const queries = async (): Promise<number> =>
   (await assessments(`?zone=${ZONE_NAME}`)).json.result[0]?.day.queries ?? 0;
-async function ask(): Promise<void> {
-  for (let i = 0; i < QUERIES; i++) await client.ask(query(`www.${ZONE_NAME}`, 1, 1 + i), program.dns);
-}
+/** Sends queries until the zone has enough. The guard may still forget those of before: it looks once a second. */
+const countQueries = (): Promise<unknown> =>
+  until('the queries to be counted', async () => {
+    for (let i = 0; i < QUERIES; i++) await client.ask(query(`www.${ZONE_NAME}`, 1, 1 + i), program.dns);
+    return (await queries()) >= QUERIES;
+  });
 const floodgate = async (words: readonly string[], account = ACCOUNT): Promise<string> => {
   const env = {
     ...process.env,
@@ -54,8 +57,7 @@ const floodgate = async (words: readonly string[], account = ACCOUNT): Promise<s
 };
 
 it('a zone with queries is assessed, as the OpenAPI document describes and the command prints', async () => {
-  await ask();
-  await until('the queries to be counted', async () => (await queries()) >= QUERIES);
+  await countQueries();
   const answer = await assessments();
   expect(answer.json.result[0].known_names).toBeGreaterThan(200);
   expect(answer.json.result).toMatchObject([
@@ -93,8 +95,7 @@ it('an account without a guard gets 404 and a hint', async () => {
 });
 
 it('dns forget lets the guard forget a zone with a policy, and fails for another zone', async () => {
-  await ask();
-  await until('the queries to be counted', async () => (await queries()) >= QUERIES);
+  await countQueries();
   expect(await floodgate(['dns', 'forget', ZONE_NAME])).toContain('All guards forget example.test');
   await until('the zone to be forgotten', async () => (await queries()) === 0);
   await expect(floodgate(['dns', 'forget', 'example.org'])).rejects.toMatchObject({
@@ -104,8 +105,7 @@ it('dns forget lets the guard forget a zone with a policy, and fails for another
 });
 
 it('the guard forgets a zone within seconds after the audit log contains it, also from another process', async () => {
-  await ask();
-  await until('the queries to be counted', async () => (await queries()) >= QUERIES);
+  await countQueries();
   const storage = openRulesStorage(program.dataDir);
   const forgotten = { account: ACCOUNT, zone: ZONE_NAME, policy: POLICY };
   await storage.audit.addForgotten({ ...forgotten, account: 'other' }, { by: 'cli:tester', from: 'local' });
