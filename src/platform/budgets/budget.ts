@@ -118,3 +118,7 @@ export function accountsOf({ address, keyId }: BudgetClient): Account[] {
   if (keyId !== undefined) accounts.push({ kind: 'key', name: `key ${keyId}`, shares: 1 });
   return accounts;
 }
+
+/** Returns the name under which a client is served: the id of its API key, or its address if it has no key. */
+export const clientName = ({ address, keyId }: BudgetClient): string =>
+  keyId === undefined ? address : `key ${keyId}`;

@@ -5,6 +5,7 @@ export {
   type BudgetBound,
   type BudgetClient,
   type BudgetLimits,
+  clientName,
   type Excess,
 } from './budget.ts';
 export { RemoteSlots } from './remoteSlots.ts';

@@ -60,7 +60,7 @@ function* slicesOf(parts: readonly Part[]): Generator<Uint8Array> {
   }
 }
 
-/** Writes each slice when the last one was sent, because Node.js encrypts at once what it is given, as a copy. */
+/** Writes each slice after the one before was sent: Node.js would encrypt a whole response at once, and keep the copy. */
 function writeSlices(response: TrackedResponse, slices: Generator<Uint8Array>): void {
   for (let slice = slices.next(); slice.done !== true; slice = slices.next())
     if (!response.write(slice.value)) {

@@ -1,5 +1,5 @@
 import { inBackground } from '../../../platform/background/index.ts';
-import type { BudgetClient } from '../../../platform/budgets/index.ts';
+import { clientName } from '../../../platform/budgets/index.ts';
 import { neverSent } from '../client/connectionError.ts';
 import { FailedRequestError } from '../client/failedRequest.ts';
 import type { Budget, Urgency } from '../client/nodeBudget.ts';
@@ -100,7 +100,7 @@ export class RelayedRequests implements Upstreams {
     tried,
   }: Pick<UpstreamRequest, 'client' | 'isBackground' | 'tried'>): Promise<void> | undefined {
     if (this.#queue === undefined) return undefined;
-    if (isBackground !== true) return this.#queue.acquire(turnOf(client));
+    if (isBackground !== true) return this.#queue.acquire(client === undefined ? '' : clientName(client));
     const others = this.#nodes.filter((node) => node.health === 'healthy' && tried?.has(node) !== true);
     const isPlenty = others.some(({ client: { budget } }) => (budget?.callsLeft('background') ?? 1) >= 1);
     return isPlenty ? undefined : Promise.reject(new BudgetExceededError(0));
@@ -241,7 +241,3 @@ export class RelayedRequests implements Upstreams {
     this.#observer.hedged(method);
   }
 }
-
-/** Returns the name under which a client takes turns: the id of its key, or its address. */
-const turnOf = (client: BudgetClient | undefined): string =>
-  client?.keyId === undefined ? (client?.address ?? '') : `key ${client.keyId}`;

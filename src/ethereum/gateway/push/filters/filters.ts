@@ -1,5 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { Budget, type BudgetClient, type BudgetLimits } from '../../../../platform/budgets/index.ts';
+import {
+  Budget,
+  type BudgetClient,
+  type BudgetLimits,
+  clientName,
+} from '../../../../platform/budgets/index.ts';
 import { NoNodeError, type Result, RpcError } from '../../../jsonrpc/index.ts';
 import { FILTER_BYTES, logFilterBytes } from '../../http/limits/filterBytes.ts';
 import type { FilterMemory } from '../../http/limits/filterMemory.ts';
@@ -10,7 +15,6 @@ import type { LogFilter } from '../../methods/logFilter.ts';
 import type { Network } from '../../relay/network.ts';
 import type { Live } from '../live/live.ts';
 import { relayedHandler } from '../live/liveBlocks.ts';
-import { clientName } from '../live/sink.ts';
 
 /** Time in milliseconds after which an HTTP filter is removed if no client polls it. The same as in go-ethereum. */
 const UNUSED_MS = 5 * 60_000;

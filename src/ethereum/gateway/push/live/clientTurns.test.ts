@@ -45,7 +45,7 @@ it('does one step of an item in each turn', () => {
   expect(log).toEqual(['a1', 'b1', 'a1', 'b1', 'a2', 'a2']);
 });
 
-it('gives a client that is added later its turn in the same round', () => {
+it('serves a client that is added later in the same round', () => {
   const { turns, log } = turnsOf(['a1', 'a2', 'a3']);
   turns.step();
   turns.add('b', { client: 'b', number: 1, steps: 1 });

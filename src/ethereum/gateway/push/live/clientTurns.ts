@@ -1,12 +1,12 @@
 interface Queue<C, T> {
   readonly client: C;
-  /** Finished items are undefined, so that they take no memory. */
+  /** Finished items are undefined, which frees their memory. */
   items: (T | undefined)[];
   /** Index of the first item whose work is not finished. */
   first: number;
   /** The work of the first item, if it has begun. */
   work: Iterator<unknown> | undefined;
-  /** Index in the order of turns. */
+  /** Index of this queue in `#turns`. */
   turn: number;
 }
 
@@ -14,14 +14,15 @@ interface Queue<C, T> {
 const CUT_ITEMS = 1_024;
 
 /**
- * Items of several clients, with work to do for each item. Clients take turns of one step of work, so that a client
- * with many items, or with items that need many steps, does not delay the others. The items of a client stay in order.
+ * Items of several clients, with work to do for each item. Clients are served one after the other, one step of work at
+ * a time, so that a client with many items, or with items that need many steps, does not delay the others. The items of
+ * a client stay in order.
  */
 export class ClientTurns<C, T> {
   readonly #workOf: (item: T, client: C) => Iterable<unknown>;
   readonly #finished: (item: T) => void;
   readonly #queues = new Map<C, Queue<C, T>>();
-  /** The queues in the order of their turns. */
+  /** The queues, in the order in which clients are served. */
   readonly #turns: Queue<C, T>[] = [];
   #next = 0;
   #size = 0;
@@ -51,7 +52,7 @@ export class ClientTurns<C, T> {
     this.#size++;
   }
 
-  /** Does one step of work of the client whose turn it is. Returns false if there are no items. */
+  /** Does one step of work for the next client. Returns false if there are no items. */
   step(): boolean {
     if (this.#next >= this.#turns.length) this.#next = 0;
     const queue = this.#turns[this.#next];
@@ -60,7 +61,7 @@ export class ClientTurns<C, T> {
     do
       queue.work ??= this.#workOf(queue.items[queue.first] as T, queue.client)[Symbol.iterator](); // a queue has items
     while (queue.work.next().done === true && this.#finish(queue));
-    // If the queue was removed, another one has its place.
+    // If the queue was removed, another one is at this index now.
     if (this.#turns[this.#next] === queue) this.#next++;
     return true;
   }

@@ -31,8 +31,9 @@ interface Waiting<T> {
 }
 
 /**
- * Items that wait to be sent. Clients take turns, so that a client with many subscriptions does not delay the others,
- * not even those that wait for later blocks. If too much waits, late clients give way, the one with most items first.
+ * Items that wait to be sent. Clients are served one after the other, so that a client with many subscriptions does not
+ * delay the others, not even those that wait for later blocks. If too many items wait, those of late clients are
+ * dropped, beginning with the client that has most.
  */
 export class Delivery<C, T> {
   readonly #receivers: Receivers<C, T>;
@@ -50,7 +51,7 @@ export class Delivery<C, T> {
     );
   }
 
-  /** Must be called before `add`. If too much waits, drops or sends items. Yields after each step. */
+  /** Must be called before `add`. If too many items wait, drops or sends some. Yields after each step. */
   *makeRoom(): Generator<void> {
     if (!this.#isAbove(1)) return;
     const lateMs = performance.now() - this.#limits.lateMs;

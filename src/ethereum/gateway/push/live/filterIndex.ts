@@ -21,9 +21,9 @@ interface Entry<F> {
 type Entries<F, C> = Map<C, Entry<F> | Set<Entry<F>>>;
 
 /**
- * Finds the clients with filters that match an item, and then these filters of one client. A filter is in the index with
- * the values of one position. If items have these values but do not match, the filter moves to a position that excludes
- * them.
+ * Finds the clients with filters that match an item, and then these filters of one client. A filter is in the index
+ * with the values of one position. If items have these values but do not match, the filter moves to a position that
+ * excludes them.
  */
 export class FilterIndex<C extends object, F extends ClientFilter<C>> {
   readonly #byValue: Map<string, Entries<F, C>>[] = [];

@@ -55,8 +55,9 @@ export interface SubscribersOptions {
 }
 
 /**
- * Subscribers and the items sent to them. After a reorg, these items are sent again with `removed: true`. All filters of
- * a client that match an item are found in the client's turn, so that many filters do not delay other clients.
+ * Subscribers and the items sent to them. After a reorg, these items are sent again with `removed: true`. The search
+ * finds one matching filter of each client. The others are compared when the client is served, so that many filters of
+ * one client do not delay other clients.
  */
 export class Subscribers<T extends PushItem> {
   readonly #clients = new Map<string, Client<T>>();
@@ -120,8 +121,8 @@ export class Subscribers<T extends PushItem> {
   }
 
   /**
-   * Queues items of a block, except `undefined`, for the clients with matching filters, and keeps them for a reorg. Yields
-   * after each step. `deliver` must follow.
+   * Queues items of a block, except `undefined`, for the clients with matching filters, and keeps them for a reorg.
+   * Yields after each step. `deliver` must follow.
    */
   *send({ blockNumber, moment }: SentBlock, items: Iterable<T | undefined>): Generator<void> {
     const kept: T[] = [];

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { BudgetClient } from '../../../../platform/budgets/index.ts';
+import { type BudgetClient, clientName } from '../../../../platform/budgets/index.ts';
 import type { WebSocketConnection } from '../../../../platform/http/index.ts';
 import { RpcError } from '../../../jsonrpc/index.ts';
 import type { Entry } from '../../http/callsHandler.ts';
@@ -9,7 +9,6 @@ import type { ApiKey } from '../../keys/keyStore.ts';
 import type { Handler } from '../../method.ts';
 import type { GatewayMetrics } from '../../metrics.ts';
 import type { Live } from '../live/live.ts';
-import { clientName } from '../live/sink.ts';
 
 export const SUBSCRIBE = 'eth_subscribe';
 const UNSUBSCRIBE = 'eth_unsubscribe';
