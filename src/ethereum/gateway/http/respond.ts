@@ -60,7 +60,7 @@ function* slicesOf(parts: readonly Part[]): Generator<Uint8Array> {
   }
 }
 
-/** Writes each slice after the one before was sent: Node.js would encrypt a whole response at once, and keep the copy. */
+/** Writes each slice after the one before was sent. Node.js would keep an encrypted copy of a whole response. */
 function writeSlices(response: TrackedResponse, slices: Generator<Uint8Array>): void {
   for (let slice = slices.next(); slice.done !== true; slice = slices.next())
     if (!response.write(slice.value)) {
