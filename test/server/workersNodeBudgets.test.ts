@@ -21,6 +21,7 @@ describe.skipIf(!canListProcesses)('the budget of a node that several workers us
   let calls: InterceptedNode;
   let large: InterceptedNode;
   let traced: InterceptedNode;
+  let relayed: InterceptedNode;
   let server: WorkersServer;
   let largeBytes = 0;
   let nextAddress = 0x1000;
@@ -32,6 +33,7 @@ describe.skipIf(!canListProcesses)('the budget of a node that several workers us
     calls = await startInterceptedNode(anvil.url);
     large = await startInterceptedNode(anvil.url);
     traced = await startInterceptedNode(anvil.url);
+    relayed = await startInterceptedNode(anvil.url);
     large.intercept = async ({ methods, body }, answer) => {
       const { id } = JSON.parse(body) as { id?: number }; // a batch of polls has no id
       const text =
@@ -46,6 +48,7 @@ describe.skipIf(!canListProcesses)('the budget of a node that several workers us
         config: {
           networks: {
             traced: { upstream: [traced.url] },
+            relayed: { upstream: [relayed.url] },
             calls: { upstream: [{ url: calls.url, callsPerSecond: CALLS_PER_SECOND }] },
             large: {
               upstream: [
@@ -63,7 +66,7 @@ describe.skipIf(!canListProcesses)('the budget of a node that several workers us
   });
   afterAll(async () => {
     await server?.stop();
-    for (const node of [calls, large, traced]) await node?.stop();
+    for (const node of [calls, large, traced, relayed]) await node?.stop();
     await anvil?.stop();
   });
   afterEach(() => {
@@ -162,6 +165,37 @@ describe.skipIf(!canListProcesses)('the budget of a node that several workers us
       clearInterval(release);
     }
     expect(most).toBe(4);
+  });
+
+  it('limits the relayed calls of a client over all workers, and leaves connections to others', async () => {
+    const running: (() => void)[] = [];
+    let most = 0;
+    relayed.intercept = async ({ methods }, answer) => {
+      if (methods[0] !== 'eth_getBalance') return answer();
+      await new Promise<void>((resolve) => {
+        running.push(resolve);
+        most = Math.max(most, running.length);
+      });
+      return answer();
+    };
+    const send = async (from: string): Promise<number> =>
+      (await ask(connect('relayed'), 'eth_getBalance', from)).status;
+    const inFlight = async (): Promise<number> =>
+      Number(/^floodgate_gateway_requests_in_flight (\d+)$/m.exec(await server.metrics())?.[1]);
+    const greedy = Array.from({ length: 50 * WORKERS }, () => send('198.51.100.1'));
+    await until('the calls of a client', async () => (await inFlight()) === greedy.length);
+    await until('the first calls at the node', () => running.length > 0);
+    const others = Array.from({ length: 2 * WORKERS }, () => send('198.51.100.2'));
+    await until('all calls', async () => (await inFlight()) === greedy.length + others.length);
+    const all = Promise.all([...greedy, ...others]);
+    const release = setInterval(() => running.shift()?.(), 5);
+    try {
+      expect(new Set(await all)).toEqual(new Set([200]));
+    } finally {
+      clearInterval(release);
+    }
+    // A client may use half of the free connections, and two clients have less than two thirds of them.
+    expect(most).toBeLessThanOrEqual(42);
   });
 
   it('limits the bytes of all workers together: large responses that exceed it delay later requests', async () => {

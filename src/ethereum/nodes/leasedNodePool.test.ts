@@ -69,7 +69,7 @@ async function workersOf(
             return leaseFromNode(budgets[place] as Budget, wanted); // nodes and budgets have the same length
           }),
         connect({ url }, budget) {
-          const client = new CountedNode(url, budget);
+          const client = new CountedNode(url, { budget });
           client.isSlow = nodes > 1 && own.length === nodes - 1;
           own.push(client);
           return client;

@@ -111,7 +111,7 @@ describe('nodes with faults', () => {
           headWentBack: ignored,
         },
         connect({ url }, budget) {
-          const client = new ReportedClient(url, budget);
+          const client = new ReportedClient(url, { budget });
           clients.push(client);
           return client;
         },

@@ -37,7 +37,10 @@ export type FollowedNetwork = Awaited<ReturnType<typeof followNetwork>>;
 
 /** Opens an Ethereum network in a worker. The first process polls the nodes of the network and writes its index. */
 export async function followNetwork(
-  options: Pick<EthereumNetworkOptions, 'name' | 'upstream' | 'config'>,
+  {
+    workers,
+    ...options
+  }: Pick<EthereumNetworkOptions, 'name' | 'upstream' | 'config'> & { readonly workers: number },
   parts: Pick<EthereumNetworkDependencies, 'table' | 'answers' | 'metrics' | 'logger'>,
   primary: ToPrimary,
 ) {
@@ -46,7 +49,7 @@ export async function followNetwork(
   const index = await followIndex(name, config, (part) => primary.tell('damaged', { network: name, part }));
   const indexOf = (node: UpstreamNode): number => pool.nodes.indexOf(node);
   const network = await startNetwork(
-    { ...networkOptions(options), chain: undefined },
+    { ...networkOptions(options), chain: undefined, processes: workers },
     {
       ...{ store: answers, metrics, log: logger },
       remotePolling: {

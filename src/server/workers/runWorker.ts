@@ -106,7 +106,7 @@ async function openWorker(
   const table = servedTable(config, METHODS);
   for (const [name, { upstream }] of networksOf(config)) {
     const parts = { table, answers: storage.answers, metrics, logger };
-    const network = await followNetwork({ name, upstream, config }, parts, primary);
+    const network = await followNetwork({ name, upstream, config, workers }, parts, primary);
     networks.set(name, network);
     const state = states.get(name);
     if (state !== undefined) network.follow(state);

@@ -38,6 +38,8 @@ export interface NetworkOptions {
   readonly chain: ChainIdentity | undefined;
   /** Rule that determines final blocks. Undefined: the default rule of the chain. */
   readonly finality: Finality | undefined;
+  /** Number of processes that relay requests of clients to the nodes. Default: 1. */
+  readonly processes?: number | undefined;
 }
 
 export interface RemotePolling extends RemotePolls {
@@ -79,6 +81,7 @@ export async function startNetwork(
       chain: options.chain,
       finality: options.finality,
       traceLimits: options.traceLimits,
+      processes: options.processes,
     },
     {
       observer: observerOf(name, cache, { metrics, log, remotePolling }),

@@ -23,6 +23,8 @@ import {
 const RELAY_CONNECTIONS = 64;
 /** Part of the free connections that one client may use: a single client has 21, and two clients have 16 each. */
 const RELAY_PART_OF_FREE = 1 / 2;
+/** Number of connections that one client may use in any case, even if many processes relay requests to the node. */
+const MIN_RELAY_CONNECTIONS = 4;
 /** Client of requests that are not for one client, such as that for the header of a new block. */
 const ALL_CLIENTS: BudgetClient = { address: '' };
 const RELAY_CONNECT_TIMEOUT_MS = 2_000;
@@ -40,6 +42,11 @@ const RELAY_STREAM_BYTES = 1024 * 1024;
 const MAX_WHOLE_BYTES = 256 * 1024 * 1024;
 /** Responses for ingest above this size are parsed while received. Others are read whole, which is faster. */
 const LARGE_BYTES = 8 * 1024 * 1024;
+
+export interface NodeClientOptions {
+  readonly budget?: Budget | undefined;
+  readonly processes?: number | undefined;
+}
 
 export interface RelayOptions {
   /** Client for which the request is sent. Default: it is for all clients. */
@@ -84,26 +91,27 @@ export class NodeClient {
   readonly #relayed: Pool;
   readonly #blocks: Pool;
   readonly #polls: Pool;
-  readonly #relaySlots = new Slots({
-    total: RELAY_CONNECTIONS,
-    perClient: RELAY_CONNECTIONS,
-    partOfFree: RELAY_PART_OF_FREE,
-    minShare: 4,
-  });
+  readonly #relaySlots: Slots;
   /** False after the node, or a proxy before it, rejected a batch. */
   #takesBatches = true;
 
   /** Limits of calls and bytes per second; undefined if the node has no limits. */
   readonly budget: Budget | undefined;
 
-  constructor(url: string, budget?: Budget) {
+  /** `processes` is the number of processes that relay requests to the node. Each has a part of the connections. */
+  constructor(url: string, { budget, processes = 1 }: NodeClientOptions = {}) {
     this.budget = budget;
+    const connections = Math.max(MIN_RELAY_CONNECTIONS, Math.floor(RELAY_CONNECTIONS / processes));
+    this.#relaySlots = new Slots({
+      ...{ total: connections, perClient: connections },
+      ...{ partOfFree: RELAY_PART_OF_FREE, minShare: MIN_RELAY_CONNECTIONS },
+    });
     const { origin, host, path, headers } = nodeAddress(url);
     this.host = host;
     this.#path = path;
     this.#headers = headers;
     this.#relayed = new Pool(origin, {
-      connections: RELAY_CONNECTIONS,
+      connections,
       connect: { timeout: RELAY_CONNECT_TIMEOUT_MS },
       // Each relayed request has its own deadline, so undici's timeouts are off.
       headersTimeout: 0,

@@ -31,7 +31,7 @@ interface NodeState {
 
 function node(name: string, state: NodeState = {}): UpstreamNode {
   const { health = 'healthy', latest = HEAD, fork, latencyMs, callsPerSecond, ...others } = state;
-  const client = new NodeClient('http://127.0.0.1:1', NodeBudget.of({ callsPerSecond }));
+  const client = new NodeClient('http://127.0.0.1:1', { budget: NodeBudget.of({ callsPerSecond }) });
   const upstream = new UpstreamNode(name, client);
   upstream.adopt({
     ...upstream.state,

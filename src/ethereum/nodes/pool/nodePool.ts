@@ -38,6 +38,8 @@ export interface PoolOptions {
   readonly finality?: Finality | undefined;
   /** Limits of the requests for the traces of one block. */
   readonly traceLimits?: Partial<TraceLimits>;
+  /** Number of processes that relay requests of clients to the nodes. Default: 1. */
+  readonly processes?: number | undefined;
 }
 
 /** Access to another process that polls the nodes on behalf of this pool. */
@@ -84,8 +86,8 @@ export class NodePool {
 
   constructor(options: PoolOptions, dependencies: PoolDependencies) {
     const { observer, polled, remotePolls, budgetOf, traceSlotsOf, connect } = dependencies;
-    const { pollIntervalMs, nodeWaitMs = 0, chain, finality, traceLimits } = options;
-    const clientOf = connect ?? (({ url }, budget) => new NodeClient(url, budget));
+    const { pollIntervalMs, nodeWaitMs = 0, chain, finality, traceLimits, processes } = options;
+    const clientOf = connect ?? (({ url }, budget) => new NodeClient(url, { budget, processes }));
     this.#observer = observer;
     this.#polled = polled ?? (() => undefined);
     this.#remotePolls = remotePolls;
