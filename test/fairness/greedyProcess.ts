@@ -1,8 +1,7 @@
 /** A greedy client. Started with a `GreedyJob` as JSON. Runs until SIGTERM, and writes its count as JSON. */
-import { existsSync, writeFileSync } from 'node:fs';
-import { setPriority } from 'node:os';
 import { Random } from '../support/random.ts';
 import { GREEDY, type GreedyKind } from './greedy/kinds.ts';
+import { setOwnPriority } from './ownPriority.ts';
 import type { Target } from './target.ts';
 
 export interface GreedyJob {
@@ -14,11 +13,8 @@ export interface GreedyJob {
   readonly size: number;
 }
 
-// Attackers have their own machines, so the generator must not take processor time from the measured clients. Linux
-// with autogroups compares the priorities of processes only within a session; this process has a session of its own.
-setPriority(19);
-const SESSION_PRIORITY = '/proc/self/autogroup';
-if (existsSync(SESSION_PRIORITY)) writeFileSync(SESSION_PRIORITY, '19');
+// Attackers have their own machines, so the generator must not take processor time from the measured clients.
+setOwnPriority(19);
 
 const { kind, target, address, seed, size } = JSON.parse(process.argv[2] ?? '') as GreedyJob;
 const greedy = GREEDY[kind]({ target, address, size, random: new Random(seed) });
