@@ -144,6 +144,8 @@ export {
 export type { RevokedTokens, TokenStore } from './tokens/tokenStore.ts';
 export {
   checkTokenLimits,
+  displacedTokens,
+  MAX_ENDED_TOKENS,
   MAX_VALID_FOR_TENANTS,
   MAX_VALID_IN_TREE,
   MAX_VALID_TOKENS,

@@ -7,6 +7,7 @@ import {
   CreatorEnded,
   effectiveRule,
   KeyReused,
+  MAX_ENDED_TOKENS,
   MAX_RULES_PER_ACCOUNT,
   MAX_VALID_FOR_TENANTS,
   MAX_VALID_IN_TREE,
@@ -398,6 +399,33 @@ export function ruleStoreContract(engine: Engine): void {
         await expect(one(2001)).rejects.toBeInstanceOf(TooManyTokens);
       }));
 
+    it('the tokens that ended last remain in the list, and those of a small tree', () =>
+      withStores(async ({ tokens }) => {
+        const create = tokenMaker(tokens);
+        const [small, large] = [await create(actor.by), await create(actor.by)];
+        const ended = async (by: string): Promise<Token> => {
+          const token = await create(by);
+          await tokens.revoke(token.id, actor);
+          return token;
+        };
+        const oldest = await ended(small.id);
+        const first = await ended(large.id);
+        await tokens.noteUses(new Map([[first.id, IN_2098]]));
+        for (let i = 2; i < MAX_ENDED_TOKENS; i++) await ended(large.id);
+        expect(await tokens.findByHash(first.hash)).toMatchObject({ id: first.id });
+        const last = await ended(large.id);
+        const newest = await create(large.id);
+        const listed = (await tokens.list()).map(({ id }) => id);
+        expect(listed).toHaveLength(MAX_ENDED_TOKENS + 3);
+        expect(listed).toEqual(expect.arrayContaining([oldest.id, last.id, small.id, large.id, newest.id]));
+        expect(listed).not.toContain(first.id);
+        expect(await tokens.findByHash(first.hash)).toBeUndefined();
+        await tokens.noteUses(new Map([[first.id, IN_2099]]));
+        expect((await tokens.lastUses()).has(first.id)).toBe(false);
+        expect(await tokens.revoke(first.id, actor)).toBeUndefined();
+        await expect(create(first.id)).rejects.toBeInstanceOf(CreatorEnded);
+      }));
+
     it('a token that a token creates belongs to the tree of its creator, and expires no later', () =>
       withStores(async ({ tokens }) => {
         const create = tokenMaker(tokens);
@@ -407,8 +435,9 @@ export function ruleStoreContract(engine: Engine): void {
         expect(root).not.toHaveProperty('root');
         expect(child).toMatchObject({ root: root.id, created_by: root.id, expires_on: IN_2099 });
         expect(grandchild).toMatchObject({ root: root.id, created_by: child.id, expires_on: IN_2098 });
-        for (const by of ['cli:tester', 'configured:0123456789abcdef', '0'.repeat(32)])
+        for (const by of ['cli:tester', 'configured:0123456789abcdef'])
           expect(await create(by)).not.toHaveProperty('root');
+        await expect(create('0'.repeat(32))).rejects.toBeInstanceOf(CreatorEnded);
       }));
 
     it('a revocation also revokes the valid tokens below, in one transaction with an audit entry each', () =>
@@ -491,22 +520,19 @@ export function ruleStoreContract(engine: Engine): void {
       const [early, late] = ['2026-01-01T00:00:00.000000+00:00', '2026-01-02T00:00:00.000000+00:00'];
       const first = await place.open();
       expect(await first.tokens.lastUses()).toEqual(new Map());
-      await first.tokens.noteUses(
-        new Map([
-          ['a', late],
-          ['b', early],
-        ]),
-      );
-      await first.tokens.noteUses(new Map([['a', early]]));
+      const create = tokenMaker(first.tokens);
+      const [a, b] = [(await create(actor.by)).id, (await create(actor.by)).id];
+      const changes = await entries(first.audit);
+      const uses = new Map([
+        [a, late],
+        [b, early],
+      ]);
+      await first.tokens.noteUses(new Map([...uses, ['unknown', late]]));
+      await first.tokens.noteUses(new Map([[a, early]]));
       await first.close();
       const second = await place.open();
-      expect(await second.tokens.lastUses()).toEqual(
-        new Map([
-          ['a', late],
-          ['b', early],
-        ]),
-      );
-      expect(await entries(second.audit)).toEqual([]);
+      expect(await second.tokens.lastUses()).toEqual(uses);
+      expect(await entries(second.audit)).toEqual(changes);
       await second.close();
       place.remove();
     });

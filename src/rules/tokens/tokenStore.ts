@@ -14,11 +14,11 @@ export interface TokenStore {
    * that other processes made are visible at once.
    */
   findByHash(hash: string): Promise<Token | undefined>;
-  /** Returns all tokens, including revoked and expired ones, in order of creation. */
+  /** Returns all valid tokens, and those that `create` has not removed since they ended, in order of creation. */
   list(): Promise<readonly Token[]>;
   /**
-   * Creates a token. If a token with this hash exists, returns it and writes nothing. Throws `TooManyTokens`, and
-   * `CreatorEnded` if the actor is a token that is no longer valid.
+   * Creates a token, and removes ended tokens above `MAX_ENDED_TOKENS`. If a token with this hash exists, returns it
+   * and writes nothing. Throws `TooManyTokens`, and `CreatorEnded` if the actor is a token that is no longer valid.
    */
   create(token: NewToken, actor: Actor): Promise<Token>;
   /**
@@ -28,6 +28,9 @@ export interface TokenStore {
   revoke(tokenId: string, actor: Actor): Promise<RevokedTokens | undefined>;
   /** Returns the last use of each token that `noteUses` recorded, by token id, in the format of `formatTimestamp`. */
   lastUses(): Promise<ReadonlyMap<string, string>>;
-  /** Records times of last use by token id, without audit entries. A later time that is already recorded is kept. */
+  /**
+   * Records times of last use by token id, without audit entries. Keeps a later time that is already recorded. Ignores
+   * unknown ids.
+   */
   noteUses(uses: ReadonlyMap<string, string>): Promise<void>;
 }

@@ -3,12 +3,14 @@
  * to the tree of its creator. Limits and rate windows belong to the tree, and a token never outlives its creator.
  */
 import { CreatorEnded, TooManyTokens } from '../storeErrors.ts';
-import { isValidAt, type NewToken, type Token } from './token.ts';
+import { isTokenId, isValidAt, type NewToken, type Token } from './token.ts';
 
 export const MAX_VALID_TOKENS = 1000;
 /** Maximum number of valid tokens, up to which tokens that are not an operator's may create more. */
 export const MAX_VALID_FOR_TENANTS = 900;
 export const MAX_VALID_IN_TREE = 100;
+/** Maximum number of ended tokens, that is revoked or expired ones, which remain in the list. */
+export const MAX_ENDED_TOKENS = 500;
 
 export interface ValidTokens {
   readonly total: number;
@@ -23,15 +25,16 @@ export function rootOf({ id, root }: Pick<Token, 'id' | 'root'>): string {
 
 /**
  * Returns the part of a new token that follows from its creator. `creator` is undefined if no stored token is the
- * creator: then it is a token from the configuration or a command on this machine. Throws `CreatorEnded`.
+ * creator: then `by` is a token from the configuration or a command on this machine. Throws `CreatorEnded`.
  */
 export function tokenBy(
-  creator: Token | undefined,
+  { creator, by }: { readonly creator: Token | undefined; readonly by: string },
   token: NewToken,
   moment: string,
 ): NewToken & { root?: string } {
+  // A token that ended may have been removed since the request was authenticated.
+  if (creator === undefined ? isTokenId(by) : !isValidAt(creator, moment)) throw new CreatorEnded();
   if (creator === undefined) return token;
-  if (!isValidAt(creator, moment)) throw new CreatorEnded();
   const { expires_on: latest } = creator;
   const isLater = latest !== null && (token.expires_on === null || token.expires_on > latest);
   return { ...token, ...(isLater && { expires_on: latest }), root: rootOf(creator) };
@@ -66,3 +69,23 @@ export function validDescendants(id: string, tree: readonly Token[], moment: str
   }
   return valid;
 }
+
+/**
+ * Returns the ended tokens that do not remain in the list. Each tree keeps those that ended last, so that a tree with
+ * many tokens does not displace the tokens of others.
+ */
+export function displacedTokens(tokens: Iterable<Token>, moment: string): Token[] {
+  const ended = [...tokens].filter((token) => !isValidAt(token, moment));
+  if (ended.length <= MAX_ENDED_TOKENS) return [];
+  ended.sort((a, b) => (endOf(a) > endOf(b) ? -1 : 1));
+  const counts = new Map<string, number>();
+  const ranked = ended.map((token) => {
+    const rank = counts.get(rootOf(token)) ?? 0;
+    counts.set(rootOf(token), rank + 1);
+    return { token, rank };
+  });
+  ranked.sort((a, b) => a.rank - b.rank);
+  return ranked.slice(MAX_ENDED_TOKENS).map(({ token }) => token);
+}
+
+const endOf = ({ revoked_on, expires_on }: Token): string => revoked_on ?? expires_on ?? '';

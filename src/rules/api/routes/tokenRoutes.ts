@@ -54,7 +54,7 @@ export function tokenRoutes({ list, create, read, revoke }: TokenHandlers): Rout
       operationId: 'revokeToken',
       summary: 'Revoke a token and the tokens that it created permanently, with immediate effect',
       description:
-        'The token remains in the list. A token that allows more than the requesting token cannot be revoked. `messages` lists the tokens that were revoked with it.',
+        'The token remains in the list until it is one of more than 500 that have ended. A token that allows more than the requesting token cannot be revoked. `messages` lists the tokens that were revoked with it.',
       permission: 'tokens:write',
       anyAccount: true,
       answer: 'ApiTokenAnswer',

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import {
   type Actor,
   checkTokenLimits,
+  displacedTokens,
   formatTimestamp,
   isValidAt,
   MAX_VALID_IN_TREE,
-  MAX_VALID_TOKENS,
   type Micros,
   type NewToken,
   type RevokedTokens,
@@ -49,15 +49,18 @@ export class LmdbTokenStore implements TokenStore {
       const moment = this.#environment.nextMoment();
       const created_on = formatTimestamp(moment);
       const creator = this.#byId(actor.by);
-      const wanted = tokenBy(creator, token, formatTimestamp(this.#environment.wallClock()));
-      checkTokenLimits(creator, this.#validTokens(wanted.root, created_on));
+      const now = formatTimestamp(this.#environment.wallClock());
+      const wanted = tokenBy({ creator, by: actor.by }, token, now);
+      const tokens = this.#tokensForLimits();
+      checkTokenLimits(creator, validTokens(tokens, wanted.root, created_on));
       const created: Token = {
         id: randomBytes(TOKEN_ID_BYTES).toString('hex'),
         ...wanted,
         ...{ created_on, revoked_on: null, created_by: actor.by },
       };
       const change = { action: 'token.create', before: null, after: created } as const;
-      return { result: created, writes: this.#writesOf([change], moment, actor) };
+      const removed = displacedTokens(tokens, now).flatMap((displaced) => this.#removalOf(displaced));
+      return { result: created, writes: [...this.#writesOf([change], moment, actor), ...removed] };
     });
   }
 
@@ -88,11 +91,11 @@ export class LmdbTokenStore implements TokenStore {
   }
 
   noteUses(uses: ReadonlyMap<string, string>): Promise<void> {
-    const { tokenUses: database, commits } = this.#environment;
+    const { tokenUses: database, tokenIds, commits } = this.#environment;
     return commits.run(() => ({
       result: undefined,
       writes: [...uses]
-        .filter(([id, usedOn]) => usedOn > (database.get(id) ?? ''))
+        .filter(([id, usedOn]) => usedOn > (database.get(id) ?? '') && tokenIds.doesExist(id))
         .map(([key, value]) => ({ database, key, value })),
     }));
   }
@@ -107,18 +110,19 @@ export class LmdbTokenStore implements TokenStore {
     return tokens.sort((a, b) => (a.created_on < b.created_on ? -1 : 1));
   }
 
-  #validTokens(root: string | undefined, moment: string): ValidTokens {
-    // Usually so few tokens exist, valid or not, that their number alone shows that no limit is reached.
-    const count = this.#environment.tokens.getKeysCount();
-    if (count < (root === undefined ? MAX_VALID_TOKENS : MAX_VALID_IN_TREE))
-      return { total: count, inTree: 0 };
-    const valid = { total: 0, inTree: 0 };
-    for (const { value } of this.#environment.tokens.getRange()) {
-      if (!isValidAt(value, moment)) continue;
-      valid.total++;
-      if (rootOf(value) === root) valid.inTree++;
-    }
-    return valid;
+  /** Returns all tokens; none if there are so few, valid or not, that no limit is reached. */
+  #tokensForLimits(): Token[] {
+    const { tokens } = this.#environment;
+    return tokens.getKeysCount() < MAX_VALID_IN_TREE ? [] : [...tokens.getRange()].map(({ value }) => value);
+  }
+
+  #removalOf({ id, hash }: Token): Write[] {
+    const { tokens, tokenIds, tokenUses } = this.#environment;
+    return [
+      { database: tokens, key: hash },
+      { database: tokenIds, key: id },
+      { database: tokenUses, key: id },
+    ];
   }
 
   /** Returns the records to write for changes of tokens. Each change gets a unique time. */
@@ -145,4 +149,9 @@ interface Change {
   readonly action: 'token.create' | 'token.revoke';
   readonly before: Token | null;
   readonly after: Token;
+}
+
+function validTokens(tokens: readonly Token[], root: string | undefined, moment: string): ValidTokens {
+  const valid = tokens.filter((token) => isValidAt(token, moment));
+  return { total: valid.length, inTree: valid.filter((token) => rootOf(token) === root).length };
 }

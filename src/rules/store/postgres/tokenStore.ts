@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import {
   type Actor,
   checkTokenLimits,
+  displacedTokens,
   formatTimestamp,
+  MAX_ENDED_TOKENS,
   type NewToken,
   type RevokedTokens,
   rootOf,
@@ -33,13 +35,19 @@ const BY_HASHES = 'SELECT hash, token FROM floodgate.tokens WHERE hash = ANY($1)
 const BY_ID = 'SELECT token FROM floodgate.tokens WHERE id = $1';
 const ALL = 'SELECT token FROM floodgate.tokens ORDER BY created_on';
 const CREATE = 'INSERT INTO floodgate.tokens (hash, id, created_on, token) VALUES ($1, $2, $3, $4)';
-const COUNT_VALID = `SELECT count(*)::bigint AS total,
-    (count(*) FILTER (WHERE coalesce(token->>'root', id) = $2))::bigint AS "inTree" FROM floodgate.tokens
-  WHERE token->>'revoked_on' IS NULL AND (token->>'expires_on' IS NULL OR (token->>'expires_on') COLLATE "C" > $1)`;
+const COUNT = `SELECT (count(*) FILTER (WHERE is_valid))::bigint AS total,
+    (count(*) FILTER (WHERE is_valid AND coalesce(token->>'root', id) = $2))::bigint AS "inTree",
+    (count(*) FILTER (WHERE NOT is_valid))::bigint AS ended
+  FROM (SELECT id, token, token->>'revoked_on' IS NULL
+      AND (token->>'expires_on' IS NULL OR (token->>'expires_on') COLLATE "C" > $1) AS is_valid
+    FROM floodgate.tokens) AS t`;
 const TREE = `SELECT token FROM floodgate.tokens WHERE coalesce(token->>'root', id) = $1 ORDER BY created_on`;
 const REVOKE = `UPDATE floodgate.tokens AS t SET token = r.token
   FROM unnest($1::text[], $2::json[]) AS r (id, token) WHERE t.id = r.id`;
-const NOTE_USES = `INSERT INTO floodgate.token_uses AS u (id, used_on) SELECT * FROM unnest($1::text[], $2::text[])
+const REMOVE = 'DELETE FROM floodgate.tokens WHERE id = ANY($1)';
+const REMOVE_USES = 'DELETE FROM floodgate.token_uses WHERE id = ANY($1)';
+const NOTE_USES = `INSERT INTO floodgate.token_uses AS u (id, used_on)
+  SELECT * FROM unnest($1::text[], $2::text[]) AS n (id, used_on) WHERE id IN (SELECT id FROM floodgate.tokens)
   ON CONFLICT (id) DO UPDATE SET used_on = greatest(u.used_on, excluded.used_on)`;
 
 /** Tokens in PostgreSQL, keyed by the hash of their secret. */
@@ -78,9 +86,10 @@ export class PostgresTokenStore implements TokenStore {
       const moment = transaction.nextMoment();
       const created_on = formatTimestamp(moment);
       const creator = await tokenWithId(transaction, actor.by);
-      const wanted = tokenBy(creator, token, formatTimestamp(transaction.wallClock));
-      const counted = statement<ValidTokens>(COUNT_VALID, [created_on, wanted.root ?? null]);
-      const [valid = { total: 0, inTree: 0 }] = await transaction.read(counted);
+      const now = formatTimestamp(transaction.wallClock);
+      const wanted = tokenBy({ creator, by: actor.by }, token, now);
+      const counted = statement<TokenCounts>(COUNT, [created_on, wanted.root ?? null]);
+      const [valid = { total: 0, inTree: 0, ended: 0 }] = await transaction.read(counted);
       checkTokenLimits(creator, valid);
       const id = randomBytes(TOKEN_ID_BYTES).toString('hex');
       const created: Token = { id, ...wanted, created_on, revoked_on: null, created_by: actor.by };
@@ -90,6 +99,7 @@ export class PostgresTokenStore implements TokenStore {
       };
       const row = [token.hash, id, created_on, JSON.stringify(created)];
       await transaction.write(statement(CREATE, row), [change]);
+      if (valid.ended > MAX_ENDED_TOKENS) await removeDisplaced(transaction, now);
       return created;
     });
   }
@@ -154,6 +164,21 @@ export class PostgresTokenStore implements TokenStore {
     const [oldest] = this.#remembered.keys();
     if (this.#remembered.size > MAX_REMEMBERED && oldest !== undefined) this.#remembered.delete(oldest);
   }
+}
+
+interface TokenCounts extends ValidTokens {
+  readonly ended: number;
+}
+
+async function removeDisplaced(transaction: Transaction, now: string): Promise<void> {
+  const rows = await transaction.read(statement<{ token: Token }>(ALL));
+  const displaced = displacedTokens(
+    rows.map(({ token }) => token),
+    now,
+  );
+  const ids = displaced.map(({ id }) => id);
+  await transaction.writeUnaudited(statement(REMOVE, [ids]));
+  await transaction.writeUnaudited(statement(REMOVE_USES, [ids]));
 }
 
 async function tokenWithId(transaction: Transaction, id: string): Promise<Token | undefined> {
