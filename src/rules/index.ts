@@ -16,6 +16,7 @@ export {
 export {
   type Actor,
   type AuditEntry,
+  type AuditedToken,
   type AuditFilter,
   type AuditLog,
   type AuditPage,

@@ -4,7 +4,7 @@ import { formatTimestamp, hashSecret, type Token, type TokenStore, wallClock } f
 /**
  * Throws ConfigError if the configured token is in the token store, because as the server's own token it would be
  * valid for every account and for writing, even after expiry or revocation. Tokens created later are random and
- * cannot equal it.
+ * cannot equal it. Ended tokens that were removed from the store (`MAX_ENDED_TOKENS`) are not recognised.
  */
 export async function rejectStoredToken(apiToken: string | undefined, tokens: TokenStore): Promise<void> {
   if (apiToken === undefined) return;
