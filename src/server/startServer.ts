@@ -142,7 +142,7 @@ async function startParts(
   const { ethereum, workers } = await startGateway(base, { storage, console, tracer, parts });
   const dns = await starting;
   const changes = { audit: storage?.audit, keys: ethereum?.keys, log: logger };
-  teardown.add(await logChanges({ ...changes, forget: (account, zone) => dns?.forget(account, zone) }));
+  teardown.add(await logChanges({ ...changes, dns }));
   const stores = watchStores(base, storage);
   const stopLooking = alerting?.watch({
     state: () => ({ networks: networksOf(ethereum), storeProblem: stores.problem }),

@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type AuthorityServer, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
+import { AttackDetector, type ProfileEntry } from '../../src/dns/detector/index.ts';
+import { questionOf } from '../../src/dns/protocol/index.ts';
+import { DnsStore } from '../../src/dns/store/lmdb/index.ts';
 import { openRulesStorage } from '../../src/rules/store/lmdb/index.ts';
 import { shellBlocksOf } from '../docs/support/commands.ts';
 import { Conformance } from '../rules/support/conformance.ts';
@@ -118,4 +121,31 @@ it('the guard forgets a zone within seconds after the audit log contains it, als
   const env = { ...process.env, FLOODGATE_DATA_DIR: program.dataDir };
   const { stdout } = await run(process.execPath, [PROGRAM, 'audit', '--account', ACCOUNT], { env });
   expect(stdout).toMatch(new RegExp(`cli:tester +local +zone\\.forget +${ACCOUNT} +${POLICY} +${ZONE_NAME}`));
+});
+
+it('a zone stays forgotten if the server is killed as soon as the request is answered', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
+  const key = { high: 3, low: 4 };
+  const detector = new AttackDetector(key, {}, Date.now());
+  const zone = detector.zones.add(ZONE_NAME)?.number ?? Number.NaN;
+  const names = Array.from({ length: 5_000 }, (_, index): ProfileEntry => {
+    const { hashHigh, hashLow } = questionOf(`n${index}.${ZONE_NAME}`, 1, key);
+    return [hashHigh, hashLow, (1 << 16) | zone, 0];
+  });
+  const store = DnsStore.open(dataDir);
+  await store.save(detector.learned(Date.now()), names);
+  await store.close();
+  const start = () => startProgram(dataDir, server);
+  const known = async ({ metrics }: Program): Promise<number> =>
+    Number(/^floodgate_dns_profile_names (\d+)$/m.exec(await metrics())?.[1]);
+  const first = await start();
+  expect(await known(first)).toBe(names.length);
+  const { json } = await first.api('POST', '/../zones', { zone: ZONE_NAME });
+  const { status } = await first.api('POST', `/../zones/${json.result.id}/forget`);
+  await first.kill();
+  expect(status).toBe(200);
+  const second = await start();
+  expect(await known(second)).toBe(0);
+  await second.stop();
+  await rm(dataDir, { recursive: true });
 });

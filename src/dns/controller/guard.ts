@@ -5,7 +5,7 @@
 
 import { inBackground } from '../../platform/background/index.ts';
 import { type Log, QUIET } from '../../platform/logging/index.ts';
-import type { GuardLocation } from '../../rules/index.ts';
+import { type GuardLocation, timestampOfMillis } from '../../rules/index.ts';
 import {
   LimitedExamples,
   QueryStats,
@@ -59,6 +59,11 @@ export interface Guard<P extends DataPlane = DataPlane> {
   assessments(): ReportedAssessment[];
   /** Discards what was learned about a zone and the zones below it that the same policy covers. */
   forget(zone: string): void;
+  /**
+   * Time of the last audit entry whose request to forget a zone was carried out. It is stored with the profile, so that
+   * a guard carries out the later requests at its next start. Default: that of the stored profile, or when it was stored.
+   */
+  forgottenUntil: string | undefined;
   /** Stops serving DNS, and stores learned state, attacks and counts. */
   stop(): Promise<void>;
 }
@@ -83,7 +88,9 @@ export async function startGuard<P extends DataPlane>(
     log = QUIET,
   }: GuardDependencies<P>,
 ): Promise<Guard<P>> {
-  const detector = restoreDetector(detectorOptions, { profileStore, log });
+  const stored = profileStore?.load();
+  let forgottenUntil = stored && (stored.forgottenUntil ?? timestampOfMillis(stored.learned.savedMs));
+  const detector = restoreDetector(detectorOptions, { stored, log });
   const dataPlane = makeDataPlane({ detector, log, isSeeding: () => seeding.busy });
   const verdicts = () => dataPlane.verdicts?.() ?? detector.verdicts;
   const stats = new QueryStats(detector, Date.now(), verdicts);
@@ -116,7 +123,7 @@ export async function startGuard<P extends DataPlane>(
   }
   // Seeding starts after the data plane, so that DNS does not wait for a zone that cannot be read.
   seeding.start();
-  const profile = persistProfile(detector, { profileStore, log });
+  const profile = persistProfile(detector, { profileStore, log, forgottenUntil: () => forgottenUntil });
   const timer = setInterval(() => {
     const nowMs = Date.now();
     detector.setUpstreamsHealthy(dataPlane.upstreamsHealthy(nowMs), nowMs);
@@ -137,6 +144,12 @@ export async function startGuard<P extends DataPlane>(
     attacks,
     seeding,
     dataPlane,
+    get forgottenUntil() {
+      return forgottenUntil;
+    },
+    set forgottenUntil(at) {
+      forgottenUntil = at;
+    },
     assessments: () => zoneAssessments(detector, examples, Date.now()),
     forget(zone) {
       detector.forget(zone, Date.now());

@@ -4,7 +4,12 @@ import { randomInt } from 'node:crypto';
 import { inBackground } from '../../platform/background/index.ts';
 import type { Log } from '../../platform/logging/index.ts';
 import { SerialQueue } from '../../platform/serialQueue/index.ts';
-import { AttackDetector, type DetectorOptions, type ProfileStore } from '../detector/index.ts';
+import {
+  AttackDetector,
+  type DetectorOptions,
+  type ProfileStore,
+  type StoredProfile,
+} from '../detector/index.ts';
 
 const WORD = 2 ** 32;
 /** Interval of the check whether an attack has begun or ended. In both cases, the learned state is stored at once. */
@@ -15,15 +20,16 @@ const SAVE_MS = 10 * 60_000;
 interface ProfileDependencies {
   readonly profileStore: ProfileStore | undefined;
   readonly log: Log;
+  /** Returns the time of the last audit entry whose request to forget a zone is part of the state. */
+  readonly forgottenUntil: () => string | undefined;
 }
 
 /** Returns a detector with the stored state. It also gets the stored hash key, with which stored names are hashed. */
 export function restoreDetector(
   options: Partial<DetectorOptions> | undefined,
-  { profileStore, log }: ProfileDependencies,
+  { stored, log }: { readonly stored: StoredProfile | undefined; readonly log: Log },
 ): AttackDetector {
   const nowMs = Date.now();
-  const stored = profileStore?.load();
   const key = stored?.learned.hashKey ?? { high: randomInt(WORD), low: randomInt(WORD) };
   const detector = new AttackDetector(key, options, nowMs);
   if (stored === undefined) return detector;
@@ -36,14 +42,16 @@ export function restoreDetector(
 /** Stores the learned state of a detector periodically, on `save`, and a last time on `stop`. */
 export function persistProfile(
   detector: AttackDetector,
-  { profileStore, log }: ProfileDependencies,
+  { profileStore, log, forgottenUntil }: ProfileDependencies,
 ): { save(): void; stop(): Promise<void> } {
   if (profileStore === undefined) return { save() {}, async stop() {} };
   const saves = new SerialQueue();
   const stored = (save: () => Promise<void>): Promise<void> =>
     saves.run(save).catch((error: unknown) => log.warn({ error: String(error) }, 'cannot store the profile'));
   const save = (): Promise<void> =>
-    stored(() => profileStore.save(detector.learned(Date.now()), detector.profile.entries()));
+    stored(() =>
+      profileStore.save(detector.learned(Date.now()), detector.profile.entries(), forgottenUntil()),
+    );
   // When an attack begins, it is stored at once with its thresholds, in case the process is killed during the attack.
   let attack = detector.attack;
   const checkAttack = (): void => {

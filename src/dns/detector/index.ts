@@ -22,7 +22,7 @@ export { profileLevel } from './limits/sensitivity.ts';
 export type { RateSample } from './limits/thresholds.ts';
 export { PolicyReplay, type ReplayResult } from './policyReplay.ts';
 export type { ProfileEntry } from './profile/profile.ts';
-export type { Learned, ProfileStore } from './profileStore.ts';
+export type { Learned, ProfileStore, StoredProfile } from './profileStore.ts';
 export { QueryPolicy } from './queryPolicy.ts';
 export type { SharedState } from './sharedState.ts';
 export { type TcpClient, TcpPolicy } from './tcpPolicy.ts';

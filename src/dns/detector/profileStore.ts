@@ -50,12 +50,19 @@ export interface LearnedZone {
   readonly days?: readonly [count: number, lastDay: number];
 }
 
+export interface StoredProfile {
+  readonly learned: Learned;
+  readonly entries: Iterable<ProfileEntry>;
+  /** Time of the last audit entry whose request to forget a zone is part of the state. */
+  readonly forgottenUntil?: string;
+}
+
 /** Stores what a guard has learned, across restarts. */
 export interface ProfileStore {
   /** Returns the stored state and names, or undefined if nothing was stored. */
-  load(): { learned: Learned; entries: Iterable<ProfileEntry> } | undefined;
-  /** Replaces the stored state and the stored names in one atomic step. */
-  save(learned: Learned, entries: Iterable<ProfileEntry>): Promise<void>;
+  load(): StoredProfile | undefined;
+  /** Replaces the stored state, the stored names and `forgottenUntil` in one atomic step. */
+  save(learned: Learned, entries: Iterable<ProfileEntry>, forgottenUntil?: string): Promise<void>;
   /** Replaces the stored state, but keeps the stored names. Does nothing if no names are stored. */
   saveLearned(learned: Learned): Promise<void>;
 }

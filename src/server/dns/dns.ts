@@ -26,8 +26,13 @@ export interface Dns {
   /** Reports this guard's counters to the database that guards share; undefined if there is no such database. */
   readonly reporter: FleetReporter | undefined;
   attacks(): readonly Attack[];
-  /** Discards what the guard learned about a zone, if it protects this account. */
-  forget(account: string, zone: string): void;
+  /**
+   * Discards what the guard learned about a zone, if it protects this account. `at`: time of the audit entry with the
+   * request.
+   */
+  forget(account: string, zone: string, at: string): void;
+  /** Time of the last audit entry that the guard has seen; undefined if no profile with such a time is stored. */
+  forgottenUntil: string | undefined;
   /**
    * Returns a text that names the parts of the guard that are not yet in their configured state; undefined if there
    * are none. DNS is served in either case.
@@ -101,8 +106,16 @@ export async function startDns(
       },
       reporter,
       attacks: () => guard.attacks.open(),
-      forget(forAccount, zone) {
+      forget(forAccount, zone, at) {
+        // Set first, because the guard stores its profile when it forgets a zone.
+        guard.forgottenUntil = at;
         if (forAccount === account) guard.forget(zone);
+      },
+      get forgottenUntil() {
+        return guard.forgottenUntil;
+      },
+      set forgottenUntil(at) {
+        guard.forgottenUntil = at;
       },
       missing: () => notReady(guard),
       async stop() {

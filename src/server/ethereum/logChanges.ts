@@ -11,6 +11,7 @@ import {
   wallClock,
   zonePolicyChanges,
 } from '../../rules/index.ts';
+import type { Dns } from '../dns/dns.ts';
 
 /** Interval at which the stores are read for changes. They are polled because other processes change them too. */
 const LOOK_MS = 1000;
@@ -23,33 +24,40 @@ export interface ChangesDependencies {
   /** API keys; undefined if this server has no gateway. */
   readonly keys: Pick<KeyStore, 'list'> | undefined;
   readonly log: Log;
-  /** Called when the guards of an account must forget a zone. */
-  readonly forget: (account: string, zone: string) => void;
+  /** The guard, which forgets zones as audit entries request; undefined if this server has none. */
+  readonly dns: Pick<Dns, 'forget' | 'forgottenUntil'> | undefined;
 }
 
-/** Logs changes from now on, and passes on zones to forget. Returns a function that reads and logs the last changes, and stops the logging. */
+/**
+ * Logs changes from now on. Lets the guard forget zones, also those that were requested after its profile was stored.
+ * Returns a function that reads and logs the last changes, and stops the logging.
+ */
 export async function logChanges({
   audit,
   keys,
   log,
-  forget,
+  dns,
 }: ChangesDependencies): Promise<() => Promise<void>> {
-  let since = await newestOf(audit);
+  const logged = await newestOf(audit);
+  let since = dns?.forgottenUntil ?? logged;
   let known = keysById(keys);
   const look = async (): Promise<void> => {
     let lines = 0;
     for await (const entry of audit?.read({ since: since && after(since) }) ?? []) {
-      logEntry(entry, log);
-      if (entry.action === 'zone.forget') forget(entry.account, entry.zone);
+      if (entry.action === 'zone.forget') dns?.forget(entry.account, entry.zone, entry.at);
       since = entry.at;
+      if (logged !== undefined && parseTimestamp(entry.at) <= parseTimestamp(logged)) continue;
+      logEntry(entry, log);
       if (++lines === MAX_LINES) break;
     }
+    if (dns !== undefined) dns.forgottenUntil = since ?? formatTimestamp(0);
     const now = keysById(keys);
     for (const key of now.values()) logKey(key, known.get(key.id), log);
     known = now;
   };
   // Errors are ignored here, because other code reports a store that cannot be read.
   const once = (): Promise<void> => look().catch(() => undefined);
+  await once();
   let looking: Promise<void> | undefined;
   const timer = setInterval(() => {
     looking ??= once().finally(() => {

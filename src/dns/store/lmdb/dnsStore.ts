@@ -17,7 +17,7 @@ import {
   RETENTION_MINUTES,
 } from '../../analytics/index.ts';
 import type { Attack, AttackQuery, AttackStore } from '../../attacks/index.ts';
-import type { Learned, ProfileEntry, ProfileStore } from '../../detector/index.ts';
+import type { Learned, ProfileEntry, ProfileStore, StoredProfile } from '../../detector/index.ts';
 import type { Identity, IdentityStore, LocalRecords } from '../../fleet/index.ts';
 import { LmdbAttacks } from './attacks.ts';
 
@@ -40,6 +40,7 @@ interface Stored {
   readonly generation: number;
   readonly chunks: number;
   readonly learned: Learned;
+  readonly forgottenUntil?: string;
 }
 
 interface OpenedFile {
@@ -95,12 +96,18 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
     this.#attacks = new LmdbAttacks(this.#root, file);
   }
 
-  load(): { learned: Learned; entries: Iterable<ProfileEntry> } | undefined {
+  load(): StoredProfile | undefined {
     const stored = this.#profile.get(LEARNED_KEY);
-    return stored && { learned: stored.learned, entries: this.#entries(stored) };
+    if (stored === undefined) return undefined;
+    const { learned, forgottenUntil } = stored;
+    return {
+      learned,
+      entries: this.#entries(stored),
+      ...(forgottenUntil !== undefined && { forgottenUntil }),
+    };
   }
 
-  async save(learned: Learned, entries: Iterable<ProfileEntry>): Promise<void> {
+  async save(learned: Learned, entries: Iterable<ProfileEntry>, forgottenUntil?: string): Promise<void> {
     this.#file.assertInPlace();
     const old = this.#profile.get(LEARNED_KEY);
     const generation = (old?.generation ?? 0) + 1;
@@ -114,8 +121,11 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
       await new Promise((resolve) => setImmediate(resolve));
     }
     await Promise.all(writes);
-    const chunks = writes.length;
-    await this.#file.commit(() => this.#profile.put(LEARNED_KEY, { generation, chunks, learned }));
+    const record: Stored = {
+      ...{ generation, chunks: writes.length, learned },
+      ...(forgottenUntil !== undefined && { forgottenUntil }),
+    };
+    await this.#file.commit(() => this.#profile.put(LEARNED_KEY, record));
     await this.#root.flushed;
     if (old !== undefined) await this.#removeGeneration(old.generation);
   }
