@@ -28,7 +28,8 @@ export async function buildRun(
   segment: number,
   isCurrent: () => boolean,
 ): Promise<void> {
-  const tally = new AddressTally(await directoryHash(work), segment);
+  const { hash, isCurrent: hasSameKey } = await directoryHash(work);
+  const tally = new AddressTally(hash, segment);
   const pieces = readSegment(work, segment, tally);
   await inSteps(work, () => {
     work.state();
@@ -37,7 +38,8 @@ export async function buildRun(
     return true;
   });
   if (!isCurrent() || work.isStopped()) return;
-  await new RunWriter(work, { level: 0, run: segment }, isCurrent).write(tally.run());
+  const isValid = (): boolean => isCurrent() && hasSameKey();
+  await new RunWriter(work, { level: 0, run: segment }, isValid).write(tally.run());
 }
 
 /**

@@ -21,6 +21,7 @@ import { TraceEnvironment } from '../environment.ts';
 import { IndexState } from '../indexState.ts';
 import { openTraceStore } from '../traceStore.ts';
 import { verifyTraces } from '../verifyTraces.ts';
+import { DIRECTORY_KEY } from './directoryKeys.ts';
 import { HalfSipHash } from './halfSipHash.ts';
 import { NO_RUN } from './segmentStates.ts';
 
@@ -181,6 +182,46 @@ test('verifyTraces finds an address that is missing in the directory, and attrib
   expect(problems.join('\n')).toMatch(/the directory .* of 0x[0-9a-f]{40}/);
   expect(problems.join('\n')).toMatch(/the attributes of block \d+ do not match its traces/);
 });
+
+test.each(['while the index is open', 'while it is closed'])(
+  'a lost key of the directory leads to an error, and the directory is built again: %s',
+  async (when) => {
+    const withMeta = async <T>(use: (meta: TraceEnvironment['meta']) => T): Promise<Awaited<T>> => {
+      const environment = TraceEnvironment.open(path);
+      const result = await use(environment.meta);
+      await environment.root.close();
+      return result;
+    };
+    let store = openTraceStore(path, MERGED_ALWAYS);
+    // A run with several buckets.
+    const addresses = syntheticAddresses(1_000);
+    const blocks = [historyBlock(random, addresses, { number: 5, parentHash: undefined })];
+    while (blocks.length < 20) {
+      const parentHash = blocks.at(-1)?.header.hash;
+      blocks.push(historyBlock(random, addresses, { number: 5 + blocks.length, parentHash }));
+    }
+    traces = blocks.flatMap((one) => one.traces);
+    await store.apply({ blocks: blocks.map((one) => indexBlock(one.header, one.traces)) });
+    await addTo(store, 1);
+    await untilLevels([0, NO_RUN]);
+    if (when === 'while it is closed') await store.close();
+    await withMeta((meta) => meta.remove(DIRECTORY_KEY));
+    if (when === 'while the index is open') {
+      await addTo(store, 2);
+      await expect(expectPlain(store)).rejects.toThrow('the hash key of the directory is missing');
+      await addTo(store, 3);
+      await store.close();
+      expect(levels()).toEqual([0, NO_RUN, NO_RUN, NO_RUN]);
+      expect(await withMeta((meta) => meta.doesExist(DIRECTORY_KEY))).toBe(false);
+    }
+    store = openTraceStore(path, MERGED_ALWAYS);
+    await addTo(store, 4);
+    await until('the directory is built', () => levels()[0] === 0 && levels()[1] === 0);
+    await expectPlain(store);
+    await store.close();
+    expect(await verifyTraces(path, () => undefined)).toEqual([]);
+  },
+);
 
 test('HalfSipHash-2-4 matches the published test vectors', () => {
   // vectors_hsip32 of the reference implementation: key 00 to 07, inputs of 0 and 4 bytes 00, 01, 02, …

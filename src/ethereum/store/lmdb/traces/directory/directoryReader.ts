@@ -9,9 +9,8 @@ import {
   TRACE_TYPES,
   WorkBudget,
 } from '../../../../traces/index.ts';
-import { DamagedIndexError } from '../damagedIndexError.ts';
 import type { TraceEnvironment } from '../environment.ts';
-import { DIRECTORY_KEY } from './directoryKeys.ts';
+import { DIRECTORY_KEY, missingDirectoryKey } from './directoryKeys.ts';
 import { HalfSipHash } from './halfSipHash.ts';
 import { columnOf, PartReader, type PartSide } from './parts.ts';
 import { bucketOf, decodeRunHead, findParts, hashOf, type RunName } from './run.ts';
@@ -82,12 +81,10 @@ export class DirectoryReader {
   readonly #state: DirectoryState;
   readonly #part = new PartReader();
   #hash: HalfSipHash | undefined;
-  /**
-   * For each run, the number of hash bits that select a bucket. Valid as long as `#statesOfBits` are the current
-   * states.
-   */
+  /** For each run, the number of hash bits that select a bucket. */
   readonly #bits = new Map<number, number>();
-  #statesOfBits: SegmentStates | undefined;
+  /** The states of the segments under which the hash function and `#bits` were read. */
+  #cachedUnder: SegmentStates | undefined;
   /** The last address that was looked up, and its hash. Usually several runs are searched for the same address. */
   #hashed: Hashed | undefined;
 
@@ -165,6 +162,7 @@ export class DirectoryReader {
    * the span.
    */
   visitRun({ first, last, level }: SegmentSpan, { term, work }: RunAsked, visit: VisitPart): void {
+    this.#refresh();
     const parts = this.#partsOf(level, runOf(level, first), this.#hashedOf(term));
     work.spend(COST.run + (parts?.length ?? 0) / PART_BYTES_PER_WORK);
     if (parts === undefined) return;
@@ -177,10 +175,17 @@ export class DirectoryReader {
     return findParts(this.#state.runRecord({ level, run }, bucketOf(hash, bits)), address);
   }
 
-  #bitsOf(level: number, run: number): number {
+  /** Discards what was read under other states of the segments: a repair replaces the key and all runs. */
+  #refresh(): void {
     const states = this.#state.segmentStates();
-    if (states !== this.#statesOfBits) this.#bits.clear();
-    this.#statesOfBits = states;
+    if (states === this.#cachedUnder) return;
+    this.#cachedUnder = states;
+    this.#bits.clear();
+    this.#hash = undefined;
+    this.#hashed = undefined;
+  }
+
+  #bitsOf(level: number, run: number): number {
     const name = level * MAX_RUNS + run;
     const known = this.#bits.get(name);
     if (known !== undefined) return known;
@@ -200,7 +205,7 @@ export class DirectoryReader {
   #addressHash(): HalfSipHash {
     if (this.#hash === undefined) {
       const key = this.#state.read(this.#environment.meta, DIRECTORY_KEY);
-      if (key === undefined) throw new DamagedIndexError('the hash key of the directory is missing');
+      if (key === undefined) throw this.#environment.noted(missingDirectoryKey());
       this.#hash = new HalfSipHash(Buffer.from(key));
     }
     return this.#hash;

@@ -25,7 +25,7 @@ const LEFT_AFTER_MERGE = 0.75;
  * blocks or runs of these segments change.
  */
 export async function mergeRuns(work: UpkeepContext, name: RunName): Promise<void> {
-  const hash = await directoryHash(work);
+  const { hash, isCurrent: hasSameKey } = await directoryHash(work);
   const segments = segmentsPerRun(name.level);
   const first = name.run * segments;
   const stateOf = (): string =>
@@ -39,7 +39,7 @@ export async function mergeRuns(work: UpkeepContext, name: RunName): Promise<voi
   const bytes = sources.reduce((sum, source) => sum + source.bytes, 0);
   const bits = bucketBitsFor(bytes * LEFT_AFTER_MERGE);
   const buckets = new BucketWriter();
-  const writer = new RunWriter(work, name, () => stateOf() === before);
+  const writer = new RunWriter(work, name, () => stateOf() === before && hasSameKey());
   const isWritten = await writer.write({
     bits,
     bucket(number) {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from 'lmdb';
 import { Writes } from '../write/writes.ts';
-import { DIRECTORY_KEY } from './directoryKeys.ts';
+import { DIRECTORY_KEY, missingDirectoryKey } from './directoryKeys.ts';
 import { HASH_KEY_BYTES, HalfSipHash } from './halfSipHash.ts';
 import { bucketKey, encodeRunHead, type RunName, runKey } from './run.ts';
 import { segmentsPerRun } from './segmentStates.ts';
@@ -89,18 +89,34 @@ export function removeRun(work: UpkeepContext, name: RunName): Promise<void> {
   });
 }
 
-/** Returns the directory's hash function for addresses. Creates its secret key if the index has none. */
-export async function directoryHash(work: UpkeepContext): Promise<HalfSipHash> {
+export interface DirectoryHash {
+  readonly hash: HalfSipHash;
+  /** Whether the key is still that of the index. A run with another key would hide its addresses. */
+  readonly isCurrent: () => boolean;
+}
+
+/**
+ * Returns the directory's hash function for addresses. Creates its secret key if the index has neither a key nor runs.
+ * Throws DamagedIndexError if the key of the runs is missing.
+ */
+export async function directoryHash(work: UpkeepContext): Promise<DirectoryHash> {
   const { environment } = work;
-  if (environment.read(environment.meta, DIRECTORY_KEY) === undefined)
+  const stored = (): Buffer | undefined => {
+    const states = work.state().segmentStates();
+    const key = environment.read(environment.meta, DIRECTORY_KEY);
+    if (key === undefined && states.hasRuns()) throw environment.noted(missingDirectoryKey());
+    return key && Buffer.from(key);
+  };
+  let key = stored();
+  if (key === undefined)
     await work.runExclusive(async () => {
       const writes = new Writes();
-      writes.put(environment.meta, DIRECTORY_KEY, randomBytes(HASH_KEY_BYTES));
+      key = stored() ?? randomBytes(HASH_KEY_BYTES);
+      writes.put(environment.meta, DIRECTORY_KEY, key);
       await work.commit(writes);
     });
-  return new HalfSipHash(
-    Buffer.from(environment.read(environment.meta, DIRECTORY_KEY) ?? Buffer.alloc(HASH_KEY_BYTES)),
-  );
+  const used = key ?? Buffer.alloc(HASH_KEY_BYTES);
+  return { hash: new HalfSipHash(used), isCurrent: () => stored()?.equals(used) === true };
 }
 
 const databaseOf = ({ environment }: UpkeepContext, { level }: RunName): Database<Buffer, Buffer> =>

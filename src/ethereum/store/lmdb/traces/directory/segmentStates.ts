@@ -70,6 +70,11 @@ export class SegmentStates {
     return this.#set(segment, (hasBlocks ? HAS_BLOCKS : 0) | (isComplete ? IS_COMPLETE : 0));
   }
 
+  /** Whether any segment is covered by a run. */
+  hasRuns(): boolean {
+    return this.spans().some(({ level }) => level !== NO_RUN);
+  }
+
   assignRun(segment: number, level: number): void {
     this.#set(
       segment,

@@ -48,7 +48,9 @@ export function repairSingles(environment: TraceEnvironment): SinglesRepair {
   const damaged = damagedSingles(environment);
   const lost = hasUnknownSingle(environment)
     ? SINGLES.filter((name) => !meta.doesExist(Buffer.from(name)))
-    : [];
+    : isDirectoryKeyLost(environment)
+      ? (['history-hash-key'] as const)
+      : [];
   for (const name of [...damaged, ...lost]) {
     const key = Buffer.from(name);
     if (isSingle(name)) repairSingle(name, environment, writes);
@@ -63,7 +65,7 @@ export function repairSingles(environment: TraceEnvironment): SinglesRepair {
 
 /** Repairs damaged single records of an index that is being opened. Returns their names. */
 export function repairAtOpen(environment: TraceEnvironment): readonly string[] {
-  if (damagedSingles(environment).length === 0) return [];
+  if (damagedSingles(environment).length === 0 && !isDirectoryKeyLost(environment)) return [];
   const { writes, records } = repairSingles(environment);
   environment.commitAtOpen(() => writes.execute());
   return records;
@@ -75,6 +77,12 @@ export const damagedSingles = ({ meta }: TraceEnvironment): string[] =>
     .map((key) => Buffer.from(key))
     .filter((key) => readIntact(meta, key) === undefined)
     .map((key) => key.toString());
+
+/** Whether runs of the directory exist, but not the key with which their addresses were hashed. */
+function isDirectoryKeyLost({ meta }: TraceEnvironment): boolean {
+  const states = readIntact(meta, SEGMENTS_KEY);
+  return states !== undefined && !meta.doesExist(DIRECTORY_KEY) && new SegmentStates(states).hasRuns();
+}
 
 function repairSingle(name: Single, environment: TraceEnvironment, writes: Writes): void {
   const { meta } = environment;
