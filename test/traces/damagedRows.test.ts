@@ -24,6 +24,7 @@ describe.skipIf(!hasClickHouse)(`a changed row of trace_blocks${WITHOUT_CLICKHOU
     ['traces = traces + 1', 'there seems to be one more'],
     ['traces = 0', 'the block seems to be empty'],
     ['version = 7', 'the row seems to be newer'],
+    ['version = 4294967294', 'no version seems to be newer, except one'],
     ['exactness = 1', 'the block seems to be without traces'],
     ['timestamp = 1', 'a wrong time'],
   ])('is not used, and replaced when the block is written again: %s (%s)', async (change) => {
@@ -62,6 +63,26 @@ describe.skipIf(!hasClickHouse)(`a changed row of trace_blocks${WITHOUT_CLICKHOU
     if (header === undefined || whole === undefined) throw new Error('the changed block is missing');
     await writer.write([indexBlock(header, whole)], { again: true });
     expect(await results()).toEqual(right);
+    await traces.close();
+  });
+
+  it('with the highest version is an error that names the rows to delete', async () => {
+    const identity = newChain();
+    const traces = openSharedTraces(clickHouse.url());
+    const [reader, writer] = [traces.reader(identity), traces.writer(identity)];
+    const { header, traces: list } = syntheticBlock(new Random(58), shape, { number: 200 });
+    const blocks = [indexBlock(header, list)];
+    await writer.write(blocks);
+    await clickHouse.query(
+      'ALTER TABLE trace_blocks UPDATE version = 4294967295 WHERE number = 200 SETTINGS mutations_sync = 2',
+    );
+    await expect(reader.lastBlock(300)).rejects.toThrow('the row of block 200 is damaged');
+    await expect(writer.write(blocks, { again: true })).rejects.toThrow(
+      'block 200: a damaged row outranks every other: delete the rows of this number from trace_blocks',
+    );
+    await clickHouse.query('ALTER TABLE trace_blocks DELETE WHERE number = 200 SETTINGS mutations_sync = 2');
+    await writer.write(blocks);
+    expect((await reader.lastBlock(300))?.number).toBe(200);
     await traces.close();
   });
 

@@ -1,4 +1,10 @@
-import { type Hash, type StoredBlock, TRACE_FAILURES, type TraceFailure } from '../../../traces/index.ts';
+import {
+  type Hash,
+  IndexConflictError,
+  type StoredBlock,
+  TRACE_FAILURES,
+  type TraceFailure,
+} from '../../../traces/index.ts';
 import { RowReader } from '../connection/rowReader.ts';
 import { RowWriter } from '../connection/rowWriter.ts';
 import { checksumOf } from './checksums.ts';
@@ -11,6 +17,8 @@ import { columnsOf } from './tables.ts';
 export const EXACTNESS = { damaged: -1, missing: 0, unavailable: 1, lacksFrames: 2, complete: 3 } as const;
 
 const HASH_BYTES = 32;
+/** The highest value of the column `version`. Only damage reaches it. */
+const MAX_VERSION = 2 ** 32 - 1;
 /** Size of the columns between `chain` and `checksum`. */
 const CONTENT_BYTES = 134;
 
@@ -70,6 +78,10 @@ export function storedBlockOf(row: BlockRow): StoredBlock {
 export function blockRows(chain: bigint, blocks: readonly BlockRow[]): Buffer {
   const rows = new RowWriter();
   for (const { number, version, exactness, unavailable, write, hash, parentHash, ...block } of blocks) {
+    if (version > MAX_VERSION)
+      throw new IndexConflictError(
+        `block ${number}: a damaged row outranks every other: delete the rows of this number from trace_blocks`,
+      );
     const content = new RowWriter(CONTENT_BYTES);
     content.uint32(number).uint32(version).uint8(exactness).uint8(failureCodeOf(unavailable));
     content.uint64(write).hex(hash).hex(parentHash).uint64(BigInt(block.timestamp));
