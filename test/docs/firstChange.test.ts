@@ -46,9 +46,7 @@ describe('the first change in CONTRIBUTING.md', () => {
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
 
     const row = named(/```ts\n([\s\S]*?)\n *```/).replaceAll(/^ {3}/gm, '  ');
-    edit(ROWS, (text) =>
-      text.replace(/( {2}\{\n {4}name: 'eth_gasPrice',[\s\S]*?\n {2}\},\n)/, `$1${row}\n`),
-    );
+    edit(ROWS, (text) => text.replace(/ {2}valueOfNode\('eth_gasPrice',.*\n/, `$&${row}\n`));
     const tests = [RELAY_TEST, METHODS_TEST, OPENRPC_TEST] as const;
     expect((await vitest(...tests)).failed).toEqual(tests);
     const parameters = named(/Add `(eth_hashrate: \[\],)` and run the test again/);

@@ -1,5 +1,5 @@
 import * as kinds from './paramTypes.ts';
-import type { Param } from './row.ts';
+import type { Param, RelayedRow } from './row.ts';
 
 /**
  * Maximum size in bytes of results that are always small, including the JSON-RPC response around the result and error
@@ -20,6 +20,12 @@ export const SMALL_BYTES = {
   transaction: 32 * 1024 * 1024,
   receipt: 64 * 1024 * 1024,
 } as const;
+
+/** Returns the maximum bytes of a result that is always small. Infinity for other results. */
+export function smallBytesOf({ result, smallBytes }: RelayedRow): number {
+  const isValue = result === 'quantity' || result === 'boolean' || result === 'text';
+  return smallBytes ?? (isValue ? SMALL_BYTES.value : Infinity);
+}
 
 export const address: Param = { name: 'address', kind: kinds.address };
 export const blockHash: Param = { name: 'blockHash', kind: kinds.hash, isBlockHash: true };

@@ -87,7 +87,10 @@ export interface RelayedRow extends Row {
   readonly referencedBlocks?: (params: readonly unknown[], value: unknown) => Iterable<BlockReference>;
   /** True if the result describes the block that a parameter names. If that block exists, null is invalid. */
   readonly isBlockItself?: true;
-  /** Maximum bytes of a result that is always small. A larger one is a fault of the node. Undefined: no maximum. */
+  /**
+   * Maximum bytes of a result that is always small. A larger one is a fault of the node. Default: 64 KiB for the shapes
+   * quantity, boolean and text, otherwise no maximum. Infinity: no maximum.
+   */
   readonly smallBytes?: number;
   /** True if `check` proves the result. The result of a single node can then be cached permanently. */
   readonly isProven?: true;

@@ -17,6 +17,7 @@ import {
   type UpstreamResponse,
   type WholeResponse,
 } from '../../nodes/index.ts';
+import { smallBytesOf } from '../methods/commonParams.ts';
 import { isTag } from '../methods/paramTypes.ts';
 import type { RelayedRow } from '../methods/row.ts';
 import type { CachePolicy } from './cachePolicy.ts';
@@ -107,7 +108,7 @@ export class UpstreamSender {
     isBackground = false,
   }: RelayedRequest): UpstreamRequest {
     const { pool, maxAnswerBytes, timeoutMs } = this.#network;
-    const { name, once = false, smallBytes = maxAnswerBytes } = this.#row;
+    const { name, once = false } = this.#row;
     const head = pool.heads.latest?.number ?? -1;
     const isOfChain = typeof policy === 'number' && policy <= head;
     // For a tag or a hash, the block number is unknown. Only nodes at the head then certainly have the block.
@@ -123,7 +124,7 @@ export class UpstreamSender {
       once,
       mayStream,
       timeoutMs,
-      maxBytes: Math.min(maxAnswerBytes, smallBytes),
+      maxBytes: Math.min(maxAnswerBytes, smallBytesOf(this.#row)),
       oversizeBlame: this.#faultOfSize(),
       failedBefore,
       reservation: room,
@@ -199,11 +200,12 @@ export class UpstreamSender {
   }
 
   #faultOfSize(): OversizeBlame {
-    const { smallBytes, once, isExtra } = this.#row;
+    const { once, isExtra } = this.#row;
     if (isExtra === true) return 'request';
     // The node may have accepted the transaction despite the oversized response. It must not count as failed.
     if (once === true) return 'node';
-    if (smallBytes === undefined) return 'request';
+    const smallBytes = smallBytesOf(this.#row);
+    if (smallBytes === Infinity) return 'request';
     return smallBytes <= this.#network.maxAnswerBytes ? 'node' : 'unclear';
   }
 

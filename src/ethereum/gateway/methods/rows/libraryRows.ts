@@ -5,25 +5,12 @@ import * as kinds from '../paramTypes.ts';
 import { blockOfInclusion, blocksOfReceipts } from '../referencedBlocks.ts';
 import type { RelayedRow } from '../row.ts';
 import { isSimulation, MAX_SIMULATED_BLOCKS, MAX_SIMULATED_CALLS, simulation } from '../simulation.ts';
+import { valueOfNode } from './valueOfNode.ts';
 
 /** Relayed methods that common client libraries call by default, or that users of these libraries expect. */
 export const LIBRARY_ROWS: readonly RelayedRow[] = [
-  {
-    name: 'eth_maxPriorityFeePerGas',
-    summary: 'A suggested priority fee per gas, in wei.',
-    params: [],
-    scope: { of: 'moment' },
-    result: 'quantity',
-    smallBytes: SMALL_BYTES.value,
-  },
-  {
-    name: 'eth_blobBaseFee',
-    summary: 'The base fee of blob gas for the next block, in wei.',
-    params: [],
-    scope: { of: 'moment' },
-    result: 'quantity',
-    smallBytes: SMALL_BYTES.value,
-  },
+  valueOfNode('eth_maxPriorityFeePerGas', 'A suggested priority fee per gas, in wei.', 'quantity'),
+  valueOfNode('eth_blobBaseFee', 'The base fee of blob gas for the next block, in wei.', 'quantity'),
   {
     name: 'eth_getBlockReceipts',
     summary: 'The receipts of all transactions of a block.',

@@ -19,17 +19,11 @@ import * as kinds from '../paramTypes.ts';
 import { blockItself, blockOfInclusion, blocksOfLogs } from '../referencedBlocks.ts';
 import type { RelayedRow } from '../row.ts';
 import { LIBRARY_ROWS } from './libraryRows.ts';
+import { valueOfNode } from './valueOfNode.ts';
 
 /** Relayed methods that the reference gateway also has, in the order of its documentation. */
 const REFERENCE_ROWS: readonly RelayedRow[] = [
-  {
-    name: 'web3_clientVersion',
-    summary: 'Name and version of the software of a node.',
-    params: [],
-    scope: { of: 'moment' },
-    result: 'text',
-    smallBytes: SMALL_BYTES.value,
-  },
+  valueOfNode('web3_clientVersion', 'Name and version of the software of a node.', 'text'),
   {
     name: 'web3_sha3',
     summary: 'The Keccak-256 hash of bytes.',
@@ -47,40 +41,11 @@ const REFERENCE_ROWS: readonly RelayedRow[] = [
     scope: { of: 'constant' },
     result: 'text',
     check: checks.isNetworkId,
-    smallBytes: SMALL_BYTES.value,
   },
-  {
-    name: 'net_listening',
-    summary: 'Whether a node listens for peers.',
-    params: [],
-    scope: { of: 'moment' },
-    result: 'boolean',
-    smallBytes: SMALL_BYTES.value,
-  },
-  {
-    name: 'eth_syncing',
-    summary: 'The sync progress of a node, or false if it is synced.',
-    params: [],
-    scope: { of: 'moment' },
-    result: 'any',
-    smallBytes: SMALL_BYTES.value,
-  },
-  {
-    name: 'eth_mining',
-    summary: 'Whether a node produces blocks.',
-    params: [],
-    scope: { of: 'moment' },
-    result: 'boolean',
-    smallBytes: SMALL_BYTES.value,
-  },
-  {
-    name: 'eth_gasPrice',
-    summary: 'A suggested gas price, in wei.',
-    params: [],
-    scope: { of: 'moment' },
-    result: 'quantity',
-    smallBytes: SMALL_BYTES.value,
-  },
+  valueOfNode('net_listening', 'Whether a node listens for peers.', 'boolean'),
+  valueOfNode('eth_syncing', 'The sync progress of a node, or false if it is synced.', 'any'),
+  valueOfNode('eth_mining', 'Whether a node produces blocks.', 'boolean'),
+  valueOfNode('eth_gasPrice', 'A suggested gas price, in wei.', 'quantity'),
   {
     name: 'eth_feeHistory',
     summary: 'Base fees, gas usage and priority fees of the latest blocks.',
@@ -105,7 +70,6 @@ const REFERENCE_ROWS: readonly RelayedRow[] = [
     params: [],
     scope: { of: 'head' },
     result: 'quantity',
-    smallBytes: SMALL_BYTES.value,
   },
   {
     name: 'eth_chainId',
@@ -115,7 +79,6 @@ const REFERENCE_ROWS: readonly RelayedRow[] = [
     result: 'quantity',
     check: checks.isOurChainId,
     isProven: true,
-    smallBytes: SMALL_BYTES.value,
   },
   {
     name: 'eth_getBalance',
@@ -124,7 +87,6 @@ const REFERENCE_ROWS: readonly RelayedRow[] = [
     scope: { of: 'block', param: 1 },
     byHash: true,
     result: 'quantity',
-    smallBytes: SMALL_BYTES.value,
   },
   {
     name: 'eth_getStorageAt',
@@ -142,7 +104,6 @@ const REFERENCE_ROWS: readonly RelayedRow[] = [
     scope: { of: 'block', param: 1 },
     byHash: true,
     result: 'quantity',
-    smallBytes: SMALL_BYTES.value,
     acceptedKey: ([sender, block]) => (block === 'pending' ? String(sender) : undefined),
   },
   {
@@ -151,7 +112,6 @@ const REFERENCE_ROWS: readonly RelayedRow[] = [
     params: [blockHash],
     scope: { of: 'moment' },
     result: 'quantity',
-    smallBytes: SMALL_BYTES.value,
     nullable: true,
   },
   {
@@ -161,7 +121,6 @@ const REFERENCE_ROWS: readonly RelayedRow[] = [
     scope: { of: 'block', param: 0 },
     result: 'quantity',
     isBlockItself: true,
-    smallBytes: SMALL_BYTES.value,
     nullable: true,
   },
   {
@@ -170,7 +129,6 @@ const REFERENCE_ROWS: readonly RelayedRow[] = [
     params: [blockHash],
     scope: { of: 'moment' },
     result: 'quantity',
-    smallBytes: SMALL_BYTES.value,
     nullable: true,
   },
   {
@@ -179,7 +137,6 @@ const REFERENCE_ROWS: readonly RelayedRow[] = [
     params: [block],
     scope: { of: 'block', param: 0 },
     result: 'quantity',
-    smallBytes: SMALL_BYTES.value,
     nullable: true,
   },
   {
@@ -217,6 +174,8 @@ const REFERENCE_ROWS: readonly RelayedRow[] = [
     scope: { of: 'block', param: 1 },
     mayDiffer: true,
     result: 'quantity',
+    // The result is only a number, but an error contains the data with which the call reverted.
+    smallBytes: Infinity,
   },
   {
     name: 'eth_getBlockByHash',
@@ -312,14 +271,7 @@ const REFERENCE_ROWS: readonly RelayedRow[] = [
     check: checks.areLogsOfFilter,
     referencedBlocks: blocksOfLogs,
   },
-  {
-    name: 'eth_getWork',
-    summary: 'Work for miners; rejected by nodes of proof-of-stake chains.',
-    params: [],
-    scope: { of: 'moment' },
-    result: 'list',
-    smallBytes: SMALL_BYTES.value,
-  },
+  valueOfNode('eth_getWork', 'Work for miners; rejected by nodes of proof-of-stake chains.', 'list'),
   {
     name: 'eth_getProof',
     summary: 'An account and storage slots, with their Merkle proofs.',
