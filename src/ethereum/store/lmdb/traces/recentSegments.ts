@@ -4,22 +4,19 @@ import {
   firstBlockOf,
   type Hash,
   type IndexedBlock,
-  positionOf,
   RecentPostings,
   type StoredBlock,
-  TRACES_PER_CHUNK,
-  visitTerms,
   writeHex,
 } from '../../../traces/index.ts';
 import { segmentPart } from './damagedIndexError.ts';
 import { SIDE_AND_TERM_BYTES, SIDES } from './keys.ts';
 import type { Segment, UnmergedBlocks } from './records.ts';
+import { chunksWithTraces, type StoredChunks, visitPostings } from './storedPostings.ts';
 
 /** Stored data of blocks, from which the postings of recent blocks are built. */
-export interface StoredBlocks {
+export interface StoredBlocks extends StoredChunks {
   segment(number: number): Segment;
   block(blockNumber: number): StoredBlock | undefined;
-  chunk(blockNumber: number, traceIndex: number): Uint8Array;
   /** Returns the error for a missing record. */
   lost(what: string, part: DamagedPart): unknown;
 }
@@ -122,7 +119,10 @@ export class RecentSegments {
   #load(block: StoredBlock, postings: RecentPostings): void {
     const staged = this.#staged.get(block.number);
     if (staged?.block.hash === block.hash) this.#addStaged(staged, postings);
-    else this.#addStored(block, postings);
+    else
+      visitPostings(block.number, chunksWithTraces(block, this.#stored), (sideAndTerm, position) =>
+        postings.add(sideAndTerm, 0, position),
+      );
   }
 
   #addStaged(block: IndexedBlock, postings: RecentPostings): void {
@@ -134,16 +134,5 @@ export class RecentSegments {
         postings.add(this.#key, 0, positions[i] ?? 0);
       }
     });
-  }
-
-  #addStored({ number, traceCount }: StoredBlock, postings: RecentPostings): void {
-    for (let traceIndex = 0; traceIndex < traceCount; traceIndex += TRACES_PER_CHUNK) {
-      const chunk = this.#stored.chunk(number, traceIndex);
-      visitTerms(chunk, (side, at, index) => {
-        this.#key[0] = SIDES.indexOf(side);
-        this.#key.set(chunk.subarray(at, at + SIDE_AND_TERM_BYTES - 1), 1);
-        postings.add(this.#key, 0, positionOf(number, traceIndex + index));
-      });
-    }
   }
 }

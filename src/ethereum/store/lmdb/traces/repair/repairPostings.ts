@@ -1,15 +1,10 @@
-import {
-  blockAt,
-  END_OF_SEGMENT,
-  positionOf,
-  segmentOf,
-  TRACES_PER_CHUNK,
-  visitTerms,
-} from '../../../../traces/index.ts';
+import { blockAt, END_OF_SEGMENT, positionOf } from '../../../../traces/index.ts';
 import { DamagedIndexError } from '../damagedIndexError.ts';
 import { readIntact, type TraceEnvironment } from '../environment.ts';
-import { pageKey, postingKeyOf, SIDE_AND_TERM_AT, SIDE_AND_TERM_BYTES, SIDES, uint32Key } from '../keys.ts';
+import { pageKey, postingKeyOf, SIDE_AND_TERM_AT, SIDE_AND_TERM_BYTES, uint32Key } from '../keys.ts';
 import { changePages, positionsIn, positionsOf, wordsOf } from '../postingPages.ts';
+import { visitPostings } from '../storedPostings.ts';
+import { writePages } from '../write/postingListChanger.ts';
 import type { Writes } from '../write/writes.ts';
 
 const LIST_KEY_BYTES = SIDE_AND_TERM_AT + SIDE_AND_TERM_BYTES;
@@ -40,6 +35,7 @@ export async function repairPostings(
   intact: () => Iterable<IntactBlock>,
 ): Promise<boolean> {
   const { postings } = environment;
+  const to = { postings, writes };
   const damaged = new Map<string, number[]>();
   const shortened = new Map<string, Buffer>();
   const end = uint32Key(segment + 1);
@@ -70,7 +66,7 @@ export async function repairPostings(
       const kept = positionsOf(wordsOf(readPage(0) ?? Buffer.alloc(0)), readPage).filter(
         (position) => position >= removeStart && !removed.has(blockAt(segment, position)),
       );
-      write(key, changePages(readPage, removeStart, kept));
+      writePages(key, changePages(readPage, removeStart, kept), to);
     } catch (error) {
       if (!(error instanceof DamagedIndexError)) throw error;
       damaged.set(name, []);
@@ -80,7 +76,9 @@ export async function repairPostings(
   if (damaged.size === 0) return true;
 
   for (const { number, chunks } of intact()) {
-    addPositions(damaged, number, chunks);
+    visitPostings(number, chunks, (sideAndTerm, position) => {
+      damaged.get(nameOf(postingKeyOf(segment, sideAndTerm)))?.push(position);
+    });
     await pause();
   }
   if ([...damaged.values()].some((positions) => positions.length === 0)) return false;
@@ -89,37 +87,13 @@ export async function repairPostings(
     const following = Buffer.concat([key, Buffer.alloc(5, 0xff)]);
     for (const page of postings.getKeys({ start: key, end: following }))
       writes.delete(postings, Buffer.from(page));
-    write(
+    writePages(
       key,
       changePages(() => undefined, END_OF_SEGMENT, positions),
+      to,
     );
   }
   return true;
-
-  function write(key: Buffer, pages: ReturnType<typeof changePages>): void {
-    for (const [page, bytes] of pages)
-      if (bytes === undefined) writes.delete(postings, pageKey(key, page));
-      else writes.put(postings, pageKey(key, page), bytes);
-  }
 }
 
 const nameOf = (listKey: Buffer): string => listKey.toString('latin1');
-
-/** Adds the positions of a block to those of the lists that are derived. */
-function addPositions(
-  lists: ReadonlyMap<string, number[]>,
-  number: number,
-  chunks: readonly Uint8Array[],
-): void {
-  const segment = segmentOf(number);
-  const sideAndTerm = Buffer.alloc(SIDE_AND_TERM_BYTES);
-  chunks.forEach((chunk, i) => {
-    visitTerms(chunk, (side, at, index) => {
-      sideAndTerm[0] = SIDES.indexOf(side);
-      sideAndTerm.set(chunk.subarray(at, at + SIDE_AND_TERM_BYTES - 1), 1);
-      lists
-        .get(nameOf(postingKeyOf(segment, sideAndTerm)))
-        ?.push(positionOf(number, i * TRACES_PER_CHUNK + index));
-    });
-  });
-}

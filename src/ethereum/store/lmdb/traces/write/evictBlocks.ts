@@ -4,17 +4,16 @@ import {
   positionOf,
   type StoredBlock,
   segmentOf,
-  TRACES_PER_CHUNK,
-  visitTerms,
 } from '../../../../traces/index.ts';
 import { SEGMENTS_KEY } from '../directory/directoryKeys.ts';
 import { SegmentStates } from '../directory/segmentStates.ts';
 import { STATE_KEY, type TraceEnvironment, UNAVAILABLE_KEY } from '../environment.ts';
 import type { IndexState } from '../indexState.ts';
-import { chunksOf, pageKey, postingKeyOf, SIDE_AND_TERM_BYTES, SIDES, uint32Key } from '../keys.ts';
+import { chunksOf, pageKey, uint32Key } from '../keys.ts';
 import { OnDemandChanges } from '../onDemandRecords.ts';
 import { positionsOf, wordsOf } from '../postingPages.ts';
 import { encodeNumbers, encodeVersion, Segment } from '../records.ts';
+import { postingKeysOf } from '../storedPostings.ts';
 import { postingListChanger } from './postingListChanger.ts';
 import { Writes } from './writes.ts';
 
@@ -65,9 +64,7 @@ function removeTraces(
 ): void {
   const number = segmentOf(blocks[0]?.number ?? 0);
   const chunks = environment.chunks(segment.dictionary);
-  const keys = new Map<string, Buffer>();
   for (const block of blocks) {
-    for (const sideAndTerm of termsOf(block, state)) keys.set(sideAndTerm.toString('latin1'), sideAndTerm);
     segment.set(block.number % BLOCKS_PER_SEGMENT, undefined);
     writes.delete(environment.attributes, uint32Key(block.number));
     for (const key of chunks.getKeys(chunksOf(block.number))) writes.delete(chunks, Buffer.from(key));
@@ -75,8 +72,7 @@ function removeTraces(
   const removed = new Set(blocks.map((block) => block.number));
   const removeStart = positionOf(Math.min(...removed), 0);
   const changeList = postingListChanger({ environment, state, writes });
-  for (const sideAndTerm of keys.values()) {
-    const key = postingKeyOf(number, sideAndTerm);
+  for (const key of postingKeysOf(blocks, state)) {
     const pageZero = state.read(environment.postings, key);
     if (pageZero === undefined) continue;
     const readPage = (page: number) => state.read(environment.postings, pageKey(key, page));
@@ -85,19 +81,4 @@ function removeTraces(
     );
     changeList(key, { removeStart, added });
   }
-}
-
-/** Returns side and term of each posting of a block. */
-function termsOf({ number, traceCount }: StoredBlock, state: IndexState): Buffer[] {
-  const terms: Buffer[] = [];
-  for (let index = 0; index < traceCount; index += TRACES_PER_CHUNK) {
-    const chunk = state.chunk(number, index);
-    visitTerms(chunk, (side, at) => {
-      const term = Buffer.allocUnsafe(SIDE_AND_TERM_BYTES);
-      term[0] = SIDES.indexOf(side);
-      term.set(chunk.subarray(at, at + SIDE_AND_TERM_BYTES - 1), 1);
-      terms.push(term);
-    });
-  }
-  return terms;
 }

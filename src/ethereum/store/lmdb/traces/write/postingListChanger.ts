@@ -2,7 +2,7 @@ import { END_OF_SEGMENT } from '../../../../traces/index.ts';
 import type { TraceEnvironment } from '../environment.ts';
 import type { IndexState } from '../indexState.ts';
 import { pageKey } from '../keys.ts';
-import { appendToPage, changePages } from '../postingPages.ts';
+import { appendToPage, changePages, type PageChanges } from '../postingPages.ts';
 import type { Writes } from './writes.ts';
 
 /**
@@ -28,8 +28,17 @@ export function postingListChanger({ environment: { postings }, state, writes }:
       if (page !== undefined) return writes.put(postings, key, page);
     }
     const read = (page: number): Buffer | undefined => state.read(postings, pageKey(key, page));
-    for (const [page, bytes] of changePages(read, removeStart, added))
-      if (bytes === undefined) writes.delete(postings, pageKey(key, page));
-      else writes.put(postings, pageKey(key, page), bytes);
+    writePages(key, changePages(read, removeStart, added), { postings, writes });
   };
+}
+
+/** Adds changed pages of a posting list to `writes`. */
+export function writePages(
+  key: Buffer,
+  pages: PageChanges,
+  { postings, writes }: Pick<TraceEnvironment, 'postings'> & Pick<Dependencies, 'writes'>,
+): void {
+  for (const [page, bytes] of pages)
+    if (bytes === undefined) writes.delete(postings, pageKey(key, page));
+    else writes.put(postings, pageKey(key, page), bytes);
 }

@@ -2,24 +2,19 @@ import type { Database } from 'lmdb';
 import {
   attributesOf,
   BLOCKS_PER_SEGMENT,
-  END_OF_SEGMENT,
   firstBlockOf,
   type IndexChange,
   IndexConflictError,
   type IndexedBlock,
-  type PostingTerm,
-  partiesOf,
   positionOf,
-  type Side,
   type StoredBlock,
   segmentOf,
-  termOf,
 } from '../../../../traces/index.ts';
 import { SEGMENTS_KEY } from '../directory/directoryKeys.ts';
 import { SegmentStates } from '../directory/segmentStates.ts';
 import { STATE_KEY, type TraceEnvironment, UNAVAILABLE_KEY, UNMERGED_KEY } from '../environment.ts';
 import type { IndexState } from '../indexState.ts';
-import { chunkKey, chunksOf, postingKey, SIDES, uint32Key } from '../keys.ts';
+import { chunkKey, chunksOf, uint32Key } from '../keys.ts';
 import { OnDemandChanges, onDemandBytesOf } from '../onDemandRecords.ts';
 import {
   encodeBlock,
@@ -30,7 +25,7 @@ import {
   type StateVersion,
   UnmergedBlocks,
 } from '../records.ts';
-import { storedTraces } from '../storedTraces.ts';
+import { postingKeysOf } from '../storedPostings.ts';
 import { postingListChanger } from './postingListChanger.ts';
 import { Writes } from './writes.ts';
 
@@ -52,11 +47,6 @@ export class WriteBatch {
   readonly #writes = new Writes();
   readonly #blocks = new Map<number, StoredBlock>();
   readonly #segments = new Map<number, Segment>();
-  /**
-   * Terms whose posting lists lose their last positions because blocks are undone. By segment, then by side (`from`,
-   * `to` or `transaction`).
-   */
-  readonly #cutLists = new Map<number, Record<Side, Set<PostingTerm>>>();
   /** Blocks whose postings are not all in the posting lists on disk, by segment. */
   readonly #unmerged: Map<number, UnmergedBlocks>;
   readonly #unavailable: Set<number>;
@@ -96,7 +86,6 @@ export class WriteBatch {
 
     this.#undo();
     for (const block of change.blocks) this.#add(block);
-    this.#cutPostings();
     this.#putSegments();
     this.#putUnavailable();
     this.#onDemand.finish();
@@ -124,7 +113,9 @@ export class WriteBatch {
   #undo(): void {
     const head = this.#head;
     if (head === undefined || this.#undoFrom > head) return;
-    for (const block of [...this.#state.blocksDown(head, this.#undoFrom)]) this.#remove(block);
+    const blocks = [...this.#state.blocksDown(head, this.#undoFrom)];
+    this.#removePostings(blocks.filter((block) => block.unavailable === undefined));
+    for (const block of blocks) this.#remove(block);
     this.#head = this.#state.lastBlock(this.#undoFrom - 1)?.number;
   }
 
@@ -134,13 +125,6 @@ export class WriteBatch {
       this.#unavailable.delete(block.number);
       this.#writes.delete(this.#environment.blocks, uint32Key(block.number));
       return;
-    }
-    const lists = this.#cutListsOf(segmentOf(block.number));
-    for (const trace of storedTraces(this.#state, block)) {
-      const { from, to } = partiesOf(trace);
-      if (from !== null) lists.from.add(termOf(from));
-      if (to !== null) lists.to.add(termOf(to));
-      if (trace.transactionHash !== null) lists.transaction.add(termOf(trace.transactionHash));
     }
     const segment = this.#segmentOf(segmentOf(block.number));
     const chunks = this.#environment.chunks(segment.dictionary);
@@ -230,25 +214,17 @@ export class WriteBatch {
     );
   }
 
-  #cutPostings(): void {
+  /** Removes the positions of undone blocks, which are the last ones of each posting list. */
+  #removePostings(blocks: readonly StoredBlock[]): void {
     const changeList = postingListChanger({
       environment: this.#environment,
       state: this.#state,
       writes: this.#writes,
     });
-    for (const [segment, lists] of this.#cutLists) {
-      const removeStart = this.#firstRemovedPosition(segment);
-      for (const side of SIDES)
-        for (const term of lists[side])
-          changeList(postingKey(segment, side, term), { removeStart, added: [] });
+    for (const key of postingKeysOf(blocks, this.#state)) {
+      const isWhole = this.#undoFrom <= firstBlockOf(key.readUInt32BE(0));
+      changeList(key, { removeStart: isWhole ? 0 : positionOf(this.#undoFrom, 0), added: [] });
     }
-  }
-
-  #firstRemovedPosition(segment: number): number {
-    const first = firstBlockOf(segment);
-    if (this.#undoFrom <= first) return 0;
-    if (this.#undoFrom >= first + BLOCKS_PER_SEGMENT) return END_OF_SEGMENT;
-    return positionOf(this.#undoFrom, 0);
   }
 
   #putSegments(): void {
@@ -260,15 +236,6 @@ export class WriteBatch {
       if (states.recordChange(number, { hasBlocks: !segment.isEmpty, isComplete })) isNews = true;
     }
     if (isNews) this.#writes.put(this.#environment.meta, SEGMENTS_KEY, states.encode());
-  }
-
-  #cutListsOf(segment: number): Record<Side, Set<PostingTerm>> {
-    let lists = this.#cutLists.get(segment);
-    if (lists === undefined) {
-      lists = { from: new Set(), to: new Set(), transaction: new Set() };
-      this.#cutLists.set(segment, lists);
-    }
-    return lists;
   }
 
   #segmentOf(number: number): Segment {
