@@ -61,6 +61,8 @@ export class GatewayMetrics {
     this.webSockets = new WebSocketMetrics(registry);
     this.keyCalls = new KeyCalls(registry);
     const registers = [registry];
+    const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+      new Counter({ name, help, labelNames, registers });
     this.#durations = new Histogram({
       name: 'floodgate_gateway_call_duration_seconds',
       help: 'Duration of a call, in seconds, by method.',
@@ -68,12 +70,11 @@ export class GatewayMetrics {
       buckets: DURATION_BUCKETS_S,
       registers,
     });
-    this.#errors = new Counter({
-      name: 'floodgate_gateway_call_errors_total',
-      help: 'Calls answered with an error, by method and JSON-RPC error code.',
-      labelNames: ['network', 'method', 'code'],
-      registers,
-    });
+    this.#errors = counter(
+      'floodgate_gateway_call_errors_total',
+      'Calls answered with an error, by method and JSON-RPC error code.',
+      ['network', 'method', 'code'],
+    );
     this.#cache = new SeriesCounter({
       name: 'floodgate_gateway_cache_total',
       help: 'Relayed calls by source of their result: the cache (hit), a pending equal call (coalesced), a node (miss).',
@@ -86,12 +87,7 @@ export class GatewayMetrics {
       labelNames: ['result'],
       registers,
     });
-    this.#limits = new Counter({
-      name: 'floodgate_gateway_limited_total',
-      help: 'Requests rejected by a limit.',
-      labelNames: ['limit'],
-      registers,
-    });
+    this.#limits = counter('floodgate_gateway_limited_total', 'Requests rejected by a limit.', ['limit']);
     for (const limit of LIMITS) this.#limits.inc({ limit }, 0);
     this.#nodeDurations = new Histogram({
       name: 'floodgate_upstream_request_duration_seconds',
@@ -100,42 +96,35 @@ export class GatewayMetrics {
       buckets: DURATION_BUCKETS_S,
       registers,
     });
-    this.#nodeFailures = new Counter({
-      name: 'floodgate_upstream_failures_total',
-      help: 'Failed requests to a node, by reason.',
-      labelNames: ['network', 'node', 'method', 'reason'],
-      registers,
-    });
-    this.#hedges = new Counter({
-      name: 'floodgate_upstream_hedges_total',
-      help: 'Slow reads that were sent to a second node.',
-      labelNames: ['network', 'method'],
-      registers,
-    });
-    this.#invalidResponses = new Counter({
-      name: 'floodgate_upstream_invalid_responses_total',
-      help: 'Invalid responses of a node.',
-      labelNames: ['network', 'node', 'method'],
-      registers,
-    });
-    this.#disagreements = new Counter({
-      name: 'floodgate_upstream_disagreements_total',
-      help: 'Results of a node for final blocks that were contradicted by another node.',
-      labelNames: ['network', 'node', 'method'],
-      registers,
-    });
-    this.#inexactGas = new Counter({
-      name: 'floodgate_upstream_inexact_gas_total',
-      help: 'Transactions whose root frame may have inexact gas, because the node refuses a call, or the block needs too many.',
-      labelNames: ['network', 'node'],
-      registers,
-    });
-    this.#headsBack = new Counter({
-      name: 'floodgate_upstream_head_regressions_total',
-      help: 'Number of times that the combined head of all nodes moved back.',
-      labelNames: ['network'],
-      registers,
-    });
+    this.#nodeFailures = counter(
+      'floodgate_upstream_failures_total',
+      'Failed requests to a node, by reason.',
+      ['network', 'node', 'method', 'reason'],
+    );
+    this.#hedges = counter('floodgate_upstream_hedges_total', 'Slow reads that were sent to a second node.', [
+      'network',
+      'method',
+    ]);
+    this.#invalidResponses = counter(
+      'floodgate_upstream_invalid_responses_total',
+      'Invalid responses of a node.',
+      ['network', 'node', 'method'],
+    );
+    this.#disagreements = counter(
+      'floodgate_upstream_disagreements_total',
+      'Results of a node for final blocks that were contradicted by another node.',
+      ['network', 'node', 'method'],
+    );
+    this.#inexactGas = counter(
+      'floodgate_upstream_inexact_gas_total',
+      'Transactions whose root frame may have inexact gas, because the node refuses a call, or the block needs too many.',
+      ['network', 'node'],
+    );
+    this.#headsBack = counter(
+      'floodgate_upstream_head_regressions_total',
+      'Number of times that the combined head of all nodes moved back.',
+      ['network'],
+    );
   }
 
   observer(network: string, method: string): <T>(call: () => Promise<T> | T) => Promise<T> | T {
@@ -216,29 +205,24 @@ export class GatewayMetrics {
   }
 
   watchNodes(nodesOf: () => ReadonlyMap<string, readonly NodeGauges[]>): void {
-    const registers = [this.#registry];
-    const labelNames = ['network', 'node'] as const;
-    new Gauge({
-      name: 'floodgate_upstream_up',
-      help: 'Whether a node is healthy (1) or out of rotation (0).',
-      labelNames,
-      registers,
-      collect() {
-        for (const [network, nodes] of nodesOf())
-          for (const { name, isHealthy } of nodes) this.set({ network, node: name }, isHealthy ? 1 : 0);
-      },
-    });
-    new Gauge({
-      name: 'floodgate_upstream_head_block',
-      help: 'Latest block of a node.',
-      labelNames,
-      registers,
-      collect() {
-        for (const [network, nodes] of nodesOf())
-          for (const { name, headBlock } of nodes)
-            if (headBlock !== undefined) this.set({ network, node: name }, headBlock);
-      },
-    });
+    const gauge = (name: string, help: string, read: (node: NodeGauges) => number | undefined) =>
+      new Gauge({
+        name,
+        help,
+        labelNames: ['network', 'node'],
+        registers: [this.#registry],
+        collect() {
+          for (const [network, nodes] of nodesOf())
+            for (const node of nodes) {
+              const value = read(node);
+              if (value !== undefined) this.set({ network, node: node.name }, value);
+            }
+        },
+      });
+    gauge('floodgate_upstream_up', 'Whether a node is healthy (1) or out of rotation (0).', (node) =>
+      Number(node.isHealthy),
+    );
+    gauge('floodgate_upstream_head_block', 'Latest block of a node.', ({ headBlock }) => headBlock);
   }
 }
 

@@ -1,5 +1,6 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import { Counter, type Registry } from 'prom-client';
 import { CLOSE_REASONS, type CloseReason } from '../../../../platform/http/index.ts';
+import { gaugesOf } from '../../../../platform/metrics/index.ts';
 
 export class WebSocketMetrics {
   readonly #closes: Counter<'reason'>;
@@ -22,22 +23,8 @@ export class WebSocketMetrics {
 
   /** Adds gauges for the numbers of open connections and subscriptions. The callbacks run at each scrape. */
   watch(open: { readonly connections: () => number; readonly subscriptions: () => number }): void {
-    const registers = [this.#registry];
-    new Gauge({
-      name: 'floodgate_gateway_websocket_connections',
-      help: 'Open WebSockets.',
-      registers,
-      collect() {
-        this.set(open.connections());
-      },
-    });
-    new Gauge({
-      name: 'floodgate_gateway_subscriptions',
-      help: 'Subscriptions of all WebSockets.',
-      registers,
-      collect() {
-        this.set(open.subscriptions());
-      },
-    });
+    const gauge = gaugesOf(this.#registry);
+    gauge('floodgate_gateway_websocket_connections', 'Open WebSockets.', open.connections);
+    gauge('floodgate_gateway_subscriptions', 'Subscriptions of all WebSockets.', open.subscriptions);
   }
 }
