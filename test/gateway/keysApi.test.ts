@@ -128,6 +128,20 @@ it('keys API creates a key with limits of its own', async () => {
     expect(status, text).toBe(400);
     expect(text).toContain('limits');
   }
+  const faultOf = async (wrong: object) =>
+    (await api('POST', KEYS, { body: { name: 'wrong', limits: wrong } })).json.errors[0];
+  expect(await faultOf({ logs_blocks: 0 })).toMatchObject({
+    message: 'limits: logs_blocks must be an integer from 1 to 10000; got 0',
+    source: { pointer: '/limits/logs_blocks' },
+  });
+  expect(await faultOf({ traceFilterBlocks: 1 })).toMatchObject({
+    message: expect.stringMatching(/^limits: "traceFilterBlocks" is not a valid field here; allowed: trace_/),
+    source: { pointer: '/limits/traceFilterBlocks' },
+  });
+  expect(await faultOf([])).toMatchObject({
+    message: expect.stringMatching(/^limits must be an object with at least one of trace_.*; got an array$/),
+    source: { pointer: '/limits' },
+  });
 });
 
 it('keys API creates a key that works until expires_on', async () => {

@@ -18,7 +18,7 @@ export function plainObject(body: unknown): Members {
   throw new InvalidRule([{ message: `The body must be a JSON object; got ${describeValue(body)}` }]);
 }
 
-/** Validates an object against a schema with one level. Reports all faults: missing, invalid and unknown members. */
+/** Validates an object against a schema. Reports all faults: missing, invalid and unknown members. */
 export class ObjectChecker<Context = void> {
   readonly #checks: ReadonlyMap<string, MemberCheck<Context>>;
   /** For each required member, the fault that is reported if it is missing. */
@@ -66,6 +66,8 @@ export class ObjectChecker<Context = void> {
 }
 
 function checkAgainst(member: string, schema: TSchema): MemberCheck<unknown> {
+  const { type }: Keywords = schema;
+  if (type === 'object') return checkObject(member, schema as TObject); // has properties
   let compiled: Validator | undefined;
   return (value) => {
     // The schema is compiled when it is first used, because compiling all schemas would slow down the startup.
@@ -73,6 +75,24 @@ function checkAgainst(member: string, schema: TSchema): MemberCheck<unknown> {
     if (compiled.Check(value) && isWellFormed(value)) return undefined;
     const message = `${member} must be ${allowedValues(schema)}; got ${describeValue(value)}`;
     return { pointer: pointerTo(member), message };
+  };
+}
+
+/** Reports the first fault of an object that has at least one member. */
+function checkObject(member: string, schema: TObject): MemberCheck<unknown> {
+  const checker = new ObjectChecker(schema);
+  const allowed = `an object with at least one of ${Object.keys(schema.properties).join(', ')}`;
+  return (value) => {
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    if (!isObject || Object.keys(value).length === 0)
+      return {
+        pointer: pointerTo(member),
+        message: `${member} must be ${allowed}; got ${describeValue(value)}`,
+      };
+    const [fault] = checker.faultsOf(value as Members);
+    return (
+      fault && { pointer: pointerTo(member) + (fault.pointer ?? ''), message: `${member}: ${fault.message}` }
+    );
   };
 }
 
