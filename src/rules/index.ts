@@ -31,6 +31,7 @@ export {
   type ZoneForgotten,
   zoneChange,
 } from './audit.ts';
+export { type AuditView, auditFormatter } from './auditView.ts';
 export { effectiveRule, type GuardLocation } from './effectiveRule.ts';
 export { fieldTable } from './format/fieldTable.ts';
 export { ObjectChecker, plainObject } from './format/objectChecker.ts';
@@ -155,4 +156,5 @@ export {
   type ValidTokens,
   validDescendants,
 } from './tokens/tokenTree.ts';
+export { type TokenView, tokenView } from './tokens/tokenView.ts';
 export { MAX_ZONE_POLICIES, type ZonePolicy, type ZonePolicySettings } from './zonePolicy.ts';

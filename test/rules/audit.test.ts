@@ -38,9 +38,9 @@ describe('floodgate audit', () => {
     await call(server, { method: 'DELETE', path, token: token.token });
     const common = { by: token.id, from: '127.0.0.1', account: 'a1', rule: rule.id };
     expect(await audit('--account', 'a1')).toEqual([
-      { ...common, at: rule.created_on, action: 'rule.create', before: null, after: rule },
+      { ...common, at: rule.created_on, action: 'rule.create', after: rule },
       { ...common, at: changed.modified_on, action: 'rule.update', before: rule, after: changed },
-      { ...common, at: expect.any(String), action: 'rule.delete', before: changed, after: null },
+      { ...common, at: expect.any(String), action: 'rule.delete', before: changed },
     ]);
   });
 
@@ -49,9 +49,11 @@ describe('floodgate audit', () => {
     await run('token', 'revoke', id);
     const entries = (await audit('--all')).filter((entry) => entry.token === id);
     expect(entries).toMatchObject([
-      { action: 'token.create', by: expect.stringMatching(/^cli:/), from: 'local', before: null },
-      { action: 'token.revoke', before: { revoked_on: null }, after: { revoked_on: expect.any(String) } },
+      { action: 'token.create', by: expect.stringMatching(/^cli:/), from: 'local' },
+      { action: 'token.revoke', before: { all_accounts: true }, after: { revoked_on: expect.any(String) } },
     ]);
+    expect(entries[0]).not.toHaveProperty('before');
+    expect(entries[1].before).not.toHaveProperty('revoked_on');
   });
 
   it('filters by rule, time and number of entries', async () => {

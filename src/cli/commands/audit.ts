@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { GatewayKeyChange } from '../../rules/api/index.ts';
 import {
-  type AccessEntry,
-  type AuditEntry,
   type AuditFilter,
+  type AuditView,
+  auditFormatter,
   periodFaults,
   ruleFormat,
   wallClock,
@@ -73,24 +73,22 @@ async function showAudit(options: AuditOptions, command: Command): Promise<void>
   await withStorage(command, async ({ audit }) => {
     // Without a limit, entries are printed as they are read, because the audit log may exceed memory.
     if (limit === Number.POSITIVE_INFINITY && options.json) {
-      for await (const entry of audit.read(filter)) await print(JSON.stringify(entry));
+      for await (const entry of audit.read(filter)) await print(JSON.stringify(viewOf(entry)));
       return;
     }
-    const latest: AuditEntry[] = [];
+    const latest: AuditView[] = [];
     for await (const entry of audit.read(filter, { newestFirst: true })) {
       if (latest.length >= limit) break;
-      latest.push(entry);
+      latest.push(viewOf(entry));
     }
     await printEntries(latest.reverse(), options.json === true);
   });
 }
 
 /** The API also returns changes of API keys. */
-type Entry = AuditEntry | (Omit<GatewayKeyChange, 'before' | 'after'> & Subject);
-interface Subject {
-  readonly before: { readonly name: string } | null;
-  readonly after: { readonly name: string } | null;
-}
+type Entry = AuditView | GatewayKeyChange;
+
+const viewOf = auditFormatter(ruleFormat);
 
 interface Shown {
   readonly filter: AuditFilter;
@@ -98,7 +96,7 @@ interface Shown {
   readonly isJson: boolean;
 }
 
-/** Shows the audit of an account over the rules API, which omits states that do not exist. */
+/** Shows the audit of an account over the rules API. */
 async function showApiAudit(api: OperatorApi, { filter, limit, isJson }: Shown): Promise<void> {
   const { account = await api.account(), rule, since, until } = filter;
   const query = new URLSearchParams({ per_page: String(Math.min(limit, PAGE_SIZE)) });
@@ -106,10 +104,10 @@ async function showApiAudit(api: OperatorApi, { filter, limit, isJson }: Shown):
     if (value !== undefined) query.set(name, value);
   const entries: Entry[] = [];
   for (;;) {
-    const page = await api.get<readonly object[]>(
+    const page = await api.get<readonly Entry[]>(
       `/accounts/${encodeURIComponent(account)}/network/advanced_dns_protection/configs/dns_protection/audit?${query}`,
     );
-    entries.push(...page.result.map((entry) => ({ before: null, after: null, ...entry }) as Entry));
+    entries.push(...page.result);
     if (page.cursor === undefined || entries.length >= limit) break;
     query.set('cursor', page.cursor);
   }
@@ -128,24 +126,22 @@ function rowOf(entry: Entry): string[] {
   const when = entry.at.slice(0, 23).replace('T', ' ');
   const who = entry.label === undefined ? entry.by : `${entry.by} (${entry.label})`;
   const start = [when, who, entry.from, entry.action];
-  if ('list' in entry)
-    return [...start, entry.account, entry.entry, entryChangeOf(entry.list, entry.before, entry.after)];
+  if ('list' in entry) return [...start, entry.account, entry.entry, entryChangeOf(entry)];
   if (entry.action === 'zone.forget') return [...start, entry.account, entry.policy, entry.zone];
-  if ('zone' in entry)
-    return [...start, entry.account, entry.policy, policyChangeOf(entry.zone, entry.before, entry.after)];
+  if ('zone' in entry) return [...start, entry.account, entry.policy, policyChangeOf(entry)];
   if ('key' in entry) return [...start, '', entry.key, (entry.after ?? entry.before)?.name ?? ''];
   if (!('rule' in entry)) return [...start, '', entry.token, entry.after?.label ?? ''];
-  return [...start, entry.account, entry.rule, changeOf(entry.before, entry.after)];
+  return [...start, entry.account, entry.rule, ruleChangeOf(entry)];
 }
 
-function entryChangeOf(list: string, before: AccessEntry | null, after: AccessEntry | null): string {
+function entryChangeOf({ list, before, after }: Extract<AuditView, { list: string }>): string {
   const entry = after ?? before;
   if (!entry) return list;
   const subject = 'prefix' in entry ? entry.prefix : entry.name;
   return `${list}: ${subject}, ${entry.enabled ? 'enabled' : 'not enabled'}`;
 }
 
-function policyChangeOf(zone: string, before: ZonePolicy | null, after: ZonePolicy | null): string {
+function policyChangeOf({ zone, before, after }: Extract<AuditView, { policy: string }>): string {
   if (!before || !after) return `${zone}, ${(after ?? before)?.mode}`;
   const changes = Object.entries(zonePolicyChanges(before, after));
   const texts = changes.map(([member, value]) => {
@@ -155,9 +151,7 @@ function policyChangeOf(zone: string, before: ZonePolicy | null, after: ZonePoli
   return `${zone}: ${texts.join(', ')}`;
 }
 
-type Rule = NonNullable<Extract<AuditEntry, { rule: string }>['after']>;
-
-function changeOf(before: Rule | null, after: Rule | null): string {
+function ruleChangeOf({ before, after }: Extract<AuditView, { rule: string }>): string {
   const rule = after ?? before;
   if (!rule) return '';
   if (!before || !after) return `${rule.scope} ${rule.name}, ${rule.mode}`;

@@ -27,6 +27,7 @@ export {
   type StoredKey,
   TooManyKeys,
 } from './keys/keyStore.ts';
+export { type KeyView, keySettingsView, keyView, limitsOfView } from './keys/keyView.ts';
 export { newKeyId } from './keys/newKeyId.ts';
 export { type KeyRecords, SharedKeys } from './keys/sharedKeys.ts';
 export type { Handler, Method } from './method.ts';

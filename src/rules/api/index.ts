@@ -1,6 +1,5 @@
 /** REST API of rules, access lists, tokens and keys (rules API). Design: docs/internals/decisions/rules-api.md */
 
-export type { GatewayKeyLimits } from './document/keySchemas.ts';
 export type { AttackPageRequest, GuardReports } from './handlers/guardHandlers.ts';
 export type {
   CreatedKey,

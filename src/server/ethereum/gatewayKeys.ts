@@ -1,12 +1,12 @@
 /** Lets the rules API list, create and revoke the API keys of the gateway. */
 import {
   type ApiKey,
-  type CallLimit,
-  type CallLimits,
   hashOfSecret,
-  isGood,
   type KeyStore,
   KeysUnavailableError,
+  keySettingsView,
+  keyView,
+  limitsOfView,
   newKeyId,
   newSecret,
   TooManyKeys,
@@ -15,7 +15,6 @@ import type { LastUsedTracker } from '../../platform/lastUses/index.ts';
 import type {
   CreatedKey,
   GatewayKeyChange,
-  GatewayKeyLimits,
   GatewayKeys,
   GatewayKeyView,
   KeyCreation,
@@ -56,7 +55,7 @@ export function gatewayKeys(
         name: wanted.name,
         ...(rate_per_second !== undefined && { ratePerSecond: rate_per_second }),
         ...(wanted.methods && { methods: wanted.methods }),
-        ...(limits && { limits: limitsOf(limits) }),
+        ...(limits && { limits: limitsOfView(limits) }),
         ...(expires_on !== undefined && { expiresOn: expires_on }),
         createdOn: new Date().toISOString(),
         ...{ createdBy: actor.by, createdFrom: actor.from },
@@ -91,37 +90,11 @@ function needsKey(keys: KeyStore): boolean {
   }
 }
 
-const settingsOf = ({ name, ratePerSecond, methods, limits, expiresOn }: ApiKey): string =>
-  JSON.stringify([name, ratePerSecond, methods, limits && LIMITS.map(([limit]) => limits[limit]), expiresOn]);
-
-/** Limits of API keys with their member names in the API. */
-const LIMITS = [
-  ['traceFilterBlocks', 'trace_filter_blocks'],
-  ['traceFilterCount', 'trace_filter_count'],
-  ['logsBlocks', 'logs_blocks'],
-  ['feeHistoryBlocks', 'fee_history_blocks'],
-] as const satisfies readonly (readonly [CallLimit, keyof GatewayKeyLimits])[];
-
-const limitsOf = (sent: GatewayKeyLimits): Partial<CallLimits> =>
-  Object.fromEntries(
-    LIMITS.flatMap(([limit, name]) => (sent[name] === undefined ? [] : [[limit, sent[name]]])),
-  );
-
-const limitsView = (limits: Partial<CallLimits>): GatewayKeyLimits =>
-  Object.fromEntries(
-    LIMITS.flatMap(([limit, name]) => (limits[limit] === undefined ? [] : [[name, limits[limit]]])),
-  );
-
-const settingsView = ({ name, ratePerSecond, methods, limits, expiresOn }: ApiKey): object => ({
-  name,
-  ...(ratePerSecond !== undefined && { rate_per_second: ratePerSecond }),
-  ...(methods && { methods }),
-  ...(limits && { limits: limitsView(limits) }),
-  ...(expiresOn !== undefined && { expires_on: expiresOn }),
-});
+/** Returns the settings of a key as text: equal for equal settings, because the members have a fixed order. */
+const settingsOf = (key: ApiKey): string => JSON.stringify(keySettingsView(key));
 
 function changesOf(key: ApiKey): readonly GatewayKeyChange[] {
-  const settings = settingsView(key);
+  const settings = keySettingsView(key);
   const change = (at: string, by = '', from = 'local') => ({
     ...{ at: timestampOfMillis(Date.parse(at)), by, from, key: key.id },
   });
@@ -141,15 +114,7 @@ function changesOf(key: ApiKey): readonly GatewayKeyChange[] {
 function view(key: ApiKey, usedOn: string | undefined, calls: Counts): GatewayKeyView {
   const of = (outcome: string): number => calls[`${key.id} ${outcome}`] ?? 0;
   return {
-    id: key.id,
-    status: key.revokedOn !== undefined ? 'revoked' : isGood(key) ? 'active' : 'expired',
-    ...settingsView(key),
-    created_on: key.createdOn,
-    ...(key.createdBy !== undefined && { created_by: key.createdBy }),
-    ...(key.createdFrom !== undefined && { created_from: key.createdFrom }),
-    ...(key.revokedOn !== undefined && { revoked_on: key.revokedOn }),
-    ...(key.revokedBy !== undefined && { revoked_by: key.revokedBy }),
-    ...(key.revokedFrom !== undefined && { revoked_from: key.revokedFrom }),
+    ...keyView(key),
     ...(usedOn !== undefined && { last_used_on: usedOn }),
     calls: { admitted: of('admitted'), limited: of('limited'), forbidden: of('forbidden') },
   };

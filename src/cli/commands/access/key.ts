@@ -5,8 +5,11 @@ import {
   type CallLimit,
   type CallLimits,
   hashOfSecret,
-  isGood,
   type KeyStore,
+  type KeyView,
+  keySettingsView,
+  keyView,
+  limitsOfView,
   MAX_LIMITS,
   newKeyId,
   newSecret,
@@ -66,8 +69,8 @@ export function registerKey(program: Command): void {
   addAccessFlags(list).action(async ({ json }: { json?: boolean }) => {
     const api = OperatorApi.of(list);
     const keys = api
-      ? (await ofGateway(api, () => api.list<ApiKeyView>(KEYS))).map(shownApiKey)
-      : (await withKeys(list, async (store) => store.list())).map(shownKey);
+      ? await ofGateway(api, () => api.list<KeyView>(KEYS))
+      : (await withKeys(list, async (store) => store.list())).map(keyView);
     if (json) {
       for (const key of keys) await print(JSON.stringify(key));
       return;
@@ -173,36 +176,6 @@ function readLimits(text: string): Partial<CallLimits> {
   return Object.fromEntries(limits);
 }
 
-/** JSON view of a key, with the member names of the other list commands. */
-interface ShownKey {
-  readonly id: string;
-  readonly name: string;
-  readonly status: string;
-  readonly rate_per_second: number | null;
-  readonly methods: readonly string[] | 'all';
-  readonly created_on: string;
-  readonly expires_on: string | null;
-  readonly revoked_on: string | null;
-  readonly limits?: Partial<CallLimits>;
-}
-
-/** A key in the form of the rules API, which omits members that are not set. */
-type ApiKeyView = Pick<ShownKey, 'id' | 'name' | 'status' | 'created_on'> & Partial<ShownKey>;
-
-const shownKey = (key: ApiKey): ShownKey => ({
-  ...{ id: key.id, name: key.name, status: statusOf(key) },
-  ...{ rate_per_second: key.ratePerSecond ?? null, methods: key.methods ?? 'all' },
-  ...(key.limits && { limits: key.limits }),
-  ...{ created_on: key.createdOn, expires_on: key.expiresOn ?? null, revoked_on: key.revokedOn ?? null },
-});
-
-const shownApiKey = (key: ApiKeyView): ShownKey => ({
-  ...{ id: key.id, name: key.name, status: key.status },
-  ...{ rate_per_second: key.rate_per_second ?? null, methods: key.methods ?? 'all' },
-  ...(key.limits && { limits: key.limits }),
-  ...{ created_on: key.created_on, expires_on: key.expires_on ?? null, revoked_on: key.revoked_on ?? null },
-});
-
 interface CreatedKey {
   readonly id: string;
   /** The secret. */
@@ -236,7 +209,7 @@ async function requireGateway(api: OperatorApi): Promise<void> {
 
 /** Returns the name of the revoked key; undefined if the key does not exist. */
 async function revokeOverApi(api: OperatorApi, id: string): Promise<string | undefined> {
-  const revoked = await api.delete<ApiKeyView>(`${KEYS}/${id}`);
+  const revoked = await api.delete<KeyView>(`${KEYS}/${id}`);
   if (revoked === undefined) await requireGateway(api);
   return revoked?.result.name;
 }
@@ -249,32 +222,18 @@ async function revokeInStore(command: Command, id: string): Promise<string | und
   return revoked?.name;
 }
 
-const createOverApi = (
-  api: OperatorApi,
-  { name, ratePerSecond, methods, expiresOn, limits }: ApiKey,
-): Promise<CreatedKey> =>
-  ofGateway(api, () =>
-    api.create(KEYS, {
-      name,
-      ...(ratePerSecond !== undefined && { rate_per_second: ratePerSecond }),
-      ...(methods !== undefined && { methods }),
-      ...(expiresOn !== undefined && { expires_on: expiresOn }),
-      ...(limits !== undefined && { limits }),
-    }),
-  );
+const createOverApi = (api: OperatorApi, key: ApiKey): Promise<CreatedKey> =>
+  ofGateway(api, () => api.create(KEYS, keySettingsView(key)));
 
-const statusOf = (key: ApiKey): string =>
-  key.revokedOn !== undefined ? 'revoked' : isGood(key) ? 'active' : 'expired';
-
-const lineOf = (key: ShownKey): string =>
+const lineOf = (key: KeyView): string =>
   [
     key.id,
     key.status.padEnd('revoked'.length),
     key.created_on,
-    ...(key.expires_on === null ? [] : [`expires ${key.expires_on}`]),
-    key.rate_per_second === null ? 'any rate' : `${key.rate_per_second} calls/s`,
-    key.methods === 'all' ? 'all methods' : key.methods.join(','),
-    ...Object.entries(key.limits ?? {}).map(([name, limit]) => `${name}=${limit}`),
+    ...(key.expires_on === undefined ? [] : [`expires ${key.expires_on}`]),
+    key.rate_per_second === undefined ? 'any rate' : `${key.rate_per_second} calls/s`,
+    key.methods?.join(',') ?? 'all methods',
+    ...Object.entries(limitsOfView(key.limits ?? {})).map(([name, limit]) => `${name}=${limit}`),
     printable(key.name),
   ].join('  ');
 

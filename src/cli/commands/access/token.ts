@@ -3,15 +3,15 @@ import {
   formatTimestamp,
   hashSecret,
   isTokenId,
-  isValidAt,
   type NewToken,
   newTokenSecret,
   operatorPermissions,
   ordinaryPermissions,
   type Permission,
   permissions,
-  type Token,
+  type TokenView,
   TooManyTokens,
+  tokenView,
   wallClock,
 } from '../../../rules/index.ts';
 import { OperatorError } from '../../operatorError.ts';
@@ -101,7 +101,7 @@ async function createToken(options: CreateOptions, command: Command): Promise<vo
 type Fields = Omit<NewToken, 'hash'>;
 
 interface CreatedToken {
-  readonly token: ShownToken;
+  readonly token: TokenView;
   readonly secret: string;
 }
 
@@ -113,25 +113,25 @@ async function createInStore(command: Command, fields: Fields): Promise<CreatedT
   ).catch((error) => {
     throw error instanceof TooManyTokens ? new OperatorError(error.message) : error;
   });
-  return { token: shownToken(token), secret };
+  return { token: tokenView(token), secret };
 }
 
 async function createOverApi(api: OperatorApi, fields: Fields): Promise<CreatedToken> {
   const { label, accounts, permissions, expires_on } = fields;
-  const { value, ...token } = await api.create<ApiToken & { readonly value: string }>('/user/tokens', {
+  const { value, ...token } = await api.create<TokenView & { readonly value: string }>('/user/tokens', {
     ...(label !== '' && { label }),
     ...(accounts === 'all' ? { all_accounts: true } : { accounts }),
     permissions,
     ...(expires_on !== null && { expires_on }),
   });
-  return { token: shownApiToken(token), secret: value };
+  return { token, secret: value };
 }
 
 async function listTokens(options: ListOptions, command: Command): Promise<void> {
   const api = OperatorApi.of(command);
   const tokens = api
-    ? (await api.list<ApiToken>('/user/tokens')).map(shownApiToken)
-    : (await withStorage(command, (storage) => storage.tokens.list())).map(shownToken);
+    ? await api.list<TokenView>('/user/tokens')
+    : (await withStorage(command, (storage) => storage.tokens.list())).map(tokenView);
   if (options.json) {
     for (const token of tokens) await print(JSON.stringify(token));
     return;
@@ -179,34 +179,8 @@ const revokeInStore = (command: Command, ids: readonly string[]): Promise<string
     return unknown;
   });
 
-type Status = 'active' | 'revoked' | 'expired';
-
-function statusOf(token: Token): Status {
-  if (token.revoked_on !== null) return 'revoked';
-  return isValidAt(token, formatTimestamp(wallClock())) ? 'active' : 'expired';
-}
-
-type ShownToken = ReturnType<typeof shownToken>;
-
-/** A token in the form of the rules API. */
-interface ApiToken extends Omit<ShownToken, 'accounts' | 'expires_on'> {
-  readonly all_accounts: boolean;
-  readonly accounts: string[];
-  readonly expires_on?: string;
-}
-
-const shownApiToken = ({ all_accounts, ...token }: ApiToken): ShownToken => ({
-  ...token,
-  accounts: all_accounts ? 'all' : token.accounts,
-  expires_on: token.expires_on ?? null,
-});
-
-function accountsOf(token: Pick<Token, 'accounts'>): string {
-  return token.accounts === 'all' ? 'all' : token.accounts.join(',');
-}
-
-function shownToken({ hash: _, ...token }: Token) {
-  return { ...token, status: statusOf({ hash: '', ...token }) };
+function accountsOf(token: TokenView): string {
+  return token.all_accounts ? 'all' : token.accounts.join(',');
 }
 
 function collectAccount(value: string, previous: string[] = []): string[] {

@@ -23,7 +23,6 @@ const limits = Type.Object(
       'Limits of calls with the key, higher or lower than `gateway.limits`. Default: `gateway.limits`.',
   },
 );
-export type GatewayKeyLimits = Readonly<Static<typeof limits>>;
 
 const settings = {
   name: Type.Unsafe<string>({

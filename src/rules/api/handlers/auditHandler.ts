@@ -3,11 +3,11 @@ import {
   type AuditFilter,
   type AuditLog,
   allowedRuleId,
+  auditFormatter,
   includesPermission,
   isRuleId,
   type Micros,
   parseTimestamp,
-  type Rule,
   type RuleFormat,
   type TokenChange,
   type TokenStore,
@@ -17,7 +17,7 @@ import { successEnvelope } from '../http/envelope.ts';
 import { readQuery } from '../http/queryReader.ts';
 import type { ApiRequest, ApiResponse } from '../http/request.ts';
 import type { GatewayKeyChange, GatewayKeys } from './keyHandlers.ts';
-import { isVisibleTo, settingsOfToken } from './tokenHandlers.ts';
+import { isVisibleTo } from './tokenHandlers.ts';
 
 /** Maximum number of audit entries per page. An entry has about 1 KB. */
 export const MAX_AUDIT_PAGE = 1000;
@@ -35,7 +35,7 @@ interface AuditDependencies {
 
 /** Handles requests for the audit of an account, with the changes of tokens and API keys that the caller may read. */
 export function auditHandler({ audit, tokens, keys, format }: AuditDependencies) {
-  const show = changeFormatter(format);
+  const show = auditFormatter(format);
   /** Changes of API keys that belong to a page: they are older than `highest`, and newer than `lowest`. */
   const keyChanges = async (lowest: Micros, highest: Micros): Promise<readonly GatewayKeyChange[]> => {
     const changes = keys?.changes().filter(({ at }) => {
@@ -87,25 +87,6 @@ function isTokenOf(account: string, caller: Caller, { before, after }: TokenChan
   if (token === null || !isVisibleTo(caller, token)) return false;
   return token.accounts === 'all' || token.accounts.includes(account);
 }
-
-/** Returns a function that converts an audit entry to the form of the API. */
-export function changeFormatter(format: RuleFormat) {
-  const shownRule = (rule: Rule) => format.orderMembers(format.withDefaults(rule));
-  return (change: AuditEntry): Shown => {
-    if ('rule' in change) return omitNullStates(change, shownRule);
-    if ('token' in change) return omitNullStates(change, settingsOfToken);
-    return omitNullStates<object, object, Shown>(change, (subject) => subject);
-  };
-}
-
-const omitNullStates = <Subject, Shown, Rest>(
-  { before, after, ...change }: Rest & { readonly before: Subject | null; readonly after: Subject | null },
-  show: (subject: Subject) => Shown,
-) => ({
-  ...change,
-  ...(before !== null && { before: show(before) }),
-  ...(after !== null && { after: show(after) }),
-});
 
 interface AuditQuery {
   readonly filter: Omit<AuditFilter, 'account'>;

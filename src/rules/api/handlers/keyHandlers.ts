@@ -39,8 +39,8 @@ export interface GatewayKeyChange extends Actor {
   readonly action: 'key.create' | 'key.revoke';
   /** Id of the key. */
   readonly key: string;
-  readonly before?: object;
-  readonly after?: object;
+  readonly before?: { readonly name: string };
+  readonly after?: { readonly name: string };
 }
 
 export interface GatewayKeys {

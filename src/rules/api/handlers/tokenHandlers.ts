@@ -1,17 +1,16 @@
 import {
   checkNewToken,
   type Fault,
-  formatTimestamp,
   grantViolations,
   hashSecret,
   isTokenId,
-  isValidAt,
   KeyReused,
   type NewToken,
   type Token,
   type TokenRequest,
   type TokenStore,
   tokenSecretOf,
+  tokenView,
   wallClock,
 } from '../../index.ts';
 import type { Caller } from '../http/authenticate.ts';
@@ -50,8 +49,8 @@ const READ_ONLY_NAMES: readonly string[] = ['current', 'verify'];
 
 export function tokenHandlers({ tokens, uses, seeds }: TokenHandlersDependencies): TokenHandlers {
   const show = (token: Token, lastUses: ReadonlyMap<string, string>): object => ({
-    ...viewOf(token),
-    ...optional('last_used_on', lastUses.get(token.id)),
+    ...tokenView(token),
+    ...(lastUses.has(token.id) && { last_used_on: lastUses.get(token.id) }),
     requests: uses.requestsOf(token.id),
   });
   const shown = async (token: Token): Promise<object> => show(token, await uses.lastUses());
@@ -143,30 +142,6 @@ function matchesRequest(token: Token, wanted: NewToken): boolean {
     JSON.stringify([label, accounts, permissions, expires_on]);
   return asText(token) === asText(wanted);
 }
-
-const viewOf = (token: Token): object => ({
-  ...{ id: token.id, label: token.label, status: statusOf(token) },
-  ...settingsOfToken(token),
-});
-
-/** Returns a token in the form of the audit over the API. */
-export const settingsOfToken = ({ label, accounts, permissions, ...rest }: Omit<Token, 'hash'>): object => ({
-  label,
-  all_accounts: accounts === 'all',
-  accounts: accounts === 'all' ? [] : accounts,
-  ...{ permissions, created_on: rest.created_on },
-  ...optional('created_by', rest.created_by),
-  ...optional('expires_on', rest.expires_on),
-  ...optional('revoked_on', rest.revoked_on),
-});
-
-function statusOf(token: Pick<Token, 'revoked_on' | 'expires_on'>): 'active' | 'revoked' | 'expired' {
-  if (token.revoked_on !== null) return 'revoked';
-  return isValidAt(token, formatTimestamp(wallClock())) ? 'active' : 'expired';
-}
-
-const optional = (member: string, value: string | null | undefined): object =>
-  value === null || value === undefined ? {} : { [member]: value };
 
 /** Returns a message with the tokens that were revoked with their creator. */
 function descendantMessages(tokens: readonly Token[]): EnvelopeEntry[] {

@@ -1,6 +1,5 @@
 import type { AuditLog, RuleFormat } from '../../index.ts';
-import { formatTimestamp, parseTimestamp, timestampOfMillis } from '../../index.ts';
-import { changeFormatter } from '../handlers/auditHandler.ts';
+import { auditFormatter, formatTimestamp, parseTimestamp, timestampOfMillis } from '../../index.ts';
 import type { GuardReports } from '../handlers/guardHandlers.ts';
 import type { LiveMessage, LiveSource } from './liveUpdates.ts';
 import { formatPosition } from './position.ts';
@@ -19,7 +18,7 @@ export interface LiveStateDependencies {
 
 /** Returns the source of live messages, which contain the current state of an account and its recent changes. */
 export function liveState({ audit, format, guard, rulesTag, zonesTag }: LiveStateDependencies): LiveSource {
-  const show = changeFormatter(format);
+  const show = auditFormatter(format);
 
   async function changesSince(account: string, since: number | undefined) {
     const from = since === undefined ? undefined : formatTimestamp(since + 1);
