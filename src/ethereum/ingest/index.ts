@@ -14,7 +14,6 @@ export { type BlockMeter, BlockUnavailableError } from './pastBlocks.ts';
 export {
   type BeginBlock,
   type ChainSource,
-  type OnFailover,
   PooledSource,
 } from './pooledSource.ts';
 export { retryBlock } from './retryBlock.ts';

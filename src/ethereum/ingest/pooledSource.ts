@@ -32,7 +32,7 @@ export interface ChainSource extends TraceProvider {
 export type BeginBlock = (blockNumber: number) => Span | undefined;
 
 /** Called if a node fails to return the requested data, so that the next node is tried. */
-export type OnFailover = (node: UpstreamNode, what: string, error: NodeError) => void;
+type OnFailover = (node: UpstreamNode, what: string, error: NodeError) => void;
 
 export interface PooledSourceOptions {
   readonly onFailover?: OnFailover | undefined;

@@ -8,8 +8,8 @@ import {
   type TraceProvider,
 } from '../../ethereum/nodes/index.ts';
 import type { ChainIdentity, Hash, Trace, TraceReader } from '../../ethereum/traces/index.ts';
-import { IndexingError } from './fillIndex.ts';
 import { filterPages } from './filterPages.ts';
+import { IndexingError } from './withIndex.ts';
 
 /**
  * A source of blocks that reads final blocks from the index in the data folder, and requests all others from nodes.

@@ -5,27 +5,13 @@ import {
   type MissingBlocks,
   missingBlocks,
 } from '../../ethereum/ingest/index.ts';
-import {
-  type BlockSource,
-  type IndexTraceLimits,
-  NodeError,
-  type TraceProvider,
-} from '../../ethereum/nodes/index.ts';
-import { openTraceStore } from '../../ethereum/store/lmdb/traces/index.ts';
+import type { BlockSource, IndexTraceLimits, TraceProvider } from '../../ethereum/nodes/index.ts';
 import type { IndexedBlock, TraceStore } from '../../ethereum/traces/index.ts';
-import { QUIET } from '../../platform/logging/index.ts';
-import { lockDataDir } from '../data/dataDirLock.ts';
-import { openNodes } from '../ethereum/openNodes.ts';
-import { FreeSpace } from '../health/freeSpace.ts';
-import { indexFolder } from './indexFolder.ts';
+import { withNodes } from '../ethereum/withNodes.ts';
+import { IndexingError, type IndexLocation, type NoSpace, withIndex } from './withIndex.ts';
 
 /** Indexing ends after this number of consecutive failures, which take about four minutes with their pauses. */
 const MAX_FAILURES_IN_A_ROW = 12;
-
-/** Thrown if blocks cannot be indexed, or if there is no index to change. The message contains the remedy. */
-export class IndexingError extends Error {
-  override readonly name = 'IndexingError';
-}
 
 export interface FillOptions {
   readonly fromBlock: number;
@@ -33,13 +19,11 @@ export interface FillOptions {
   readonly toBlock: number | undefined;
   readonly signal: AbortSignal;
   readonly progress: FillProgress;
-  /** Returns why no blocks may be written now, as text; undefined if they may. Default: they always may. */
-  readonly noSpace?: () => string | undefined;
+  /** Default: blocks may always be written. */
+  readonly noSpace?: NoSpace;
 }
 
-export interface FillIndexOptions extends FillOptions {
-  readonly dataDir: string;
-  readonly network: string;
+export interface FillIndexOptions extends FillOptions, IndexLocation {
   readonly upstream: readonly string[];
   readonly traceLimits: IndexTraceLimits;
 }
@@ -51,24 +35,16 @@ export interface FillProgress {
 }
 
 /** Indexes blocks while no server runs: locks the data folder. Rejects with IndexingError or store errors. */
-export async function fillIndex(options: FillIndexOptions): Promise<{ complete: boolean }> {
-  const { dataDir, network, upstream, traceLimits, progress } = options;
-  const lock = lockDataDir(dataDir);
-  const store = openTraceStore(indexFolder(dataDir, network));
-  const chain = await store.chain();
-  const nodes = await openNodes(upstream, { chain, traceLimits }, (_, what, { message }) =>
-    progress.trouble(`${what}: ${message}`),
+export function fillIndex(options: FillIndexOptions): Promise<{ complete: boolean }> {
+  const trouble = (message: string): void => options.progress.trouble(message);
+  return withIndex(
+    options,
+    async (store, noSpace) =>
+      withNodes({ ...options, chain: await store.chain(), trouble }, (source) =>
+        fillFrom(source, store, { ...options, noSpace }),
+      ),
+    { create: true },
   );
-  const freeSpace = new FreeSpace({ dataDir, log: QUIET });
-  const noSpace = (): string | undefined => (freeSpace.allows('traces') ? undefined : freeSpace.problem);
-  try {
-    return await fillFrom(nodes.source, store, { ...options, noSpace });
-  } finally {
-    freeSpace.stop();
-    await nodes.close();
-    await store.close();
-    lock.release();
-  }
 }
 
 export type FilledStore = MissingBlocks &
@@ -83,43 +59,39 @@ export async function fillFrom(
   store: FilledStore,
   { fromBlock, toBlock: asked, signal, progress, noSpace = () => undefined }: FillOptions,
 ): Promise<{ complete: boolean }> {
-  try {
-    await store.bindChain(await source.chain());
-    const toBlock = await lastBlock(source, store, asked);
-    if (fromBlock > toBlock)
-      throw new IndexingError(`--from ${fromBlock} is after the last block to index, ${toBlock}`);
-    await store.onDemand?.keep(fromBlock, toBlock);
-    const missing = await countMissing(store, fromBlock, toBlock);
-    progress.started(fromBlock, toBlock, missing);
-    const pace = new AdaptiveConcurrency();
-    await fillRange({
-      store,
-      source,
-      fromBlock,
-      toBlock,
-      concurrency: pace,
-      signal,
-      async apply(change) {
-        const reason = noSpace();
-        if (reason !== undefined)
-          throw new IndexingError(
-            `${reason}. Indexed blocks are kept: free disk space, then run the same command again`,
-          );
-        await store.apply(change);
-      },
-      written: (blocks) => progress.written(blocks, pace.limit),
-      failed(error, retryMs, failuresInARow) {
-        if (failuresInARow >= MAX_FAILURES_IN_A_ROW)
-          throw new IndexingError(
-            `gave up after ${failuresInARow} consecutive failures: ${error.message}. Indexed blocks are kept: run the same command again to continue`,
-          );
-        progress.trouble(`${error.message}; trying again in ${retryMs / 1000} s`);
-      },
-    });
-    return { complete: (await store.firstMissing(fromBlock, toBlock)) === undefined };
-  } catch (error) {
-    throw error instanceof NodeError ? new IndexingError(`no usable node: ${error.message}`) : error;
-  }
+  await store.bindChain(await source.chain());
+  const toBlock = await lastBlock(source, store, asked);
+  if (fromBlock > toBlock)
+    throw new IndexingError(`--from ${fromBlock} is after the last block to index, ${toBlock}`);
+  await store.onDemand?.keep(fromBlock, toBlock);
+  const missing = await countMissing(store, fromBlock, toBlock);
+  progress.started(fromBlock, toBlock, missing);
+  const pace = new AdaptiveConcurrency();
+  await fillRange({
+    store,
+    source,
+    fromBlock,
+    toBlock,
+    concurrency: pace,
+    signal,
+    async apply(change) {
+      const reason = noSpace();
+      if (reason !== undefined)
+        throw new IndexingError(
+          `${reason}. Indexed blocks are kept: free disk space, then run the same command again`,
+        );
+      await store.apply(change);
+    },
+    written: (blocks) => progress.written(blocks, pace.limit),
+    failed(error, retryMs, failuresInARow) {
+      if (failuresInARow >= MAX_FAILURES_IN_A_ROW)
+        throw new IndexingError(
+          `gave up after ${failuresInARow} consecutive failures: ${error.message}. Indexed blocks are kept: run the same command again to continue`,
+        );
+      progress.trouble(`${error.message}; trying again in ${retryMs / 1000} s`);
+    },
+  });
+  return { complete: (await store.firstMissing(fromBlock, toBlock)) === undefined };
 }
 
 /**

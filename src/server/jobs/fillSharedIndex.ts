@@ -1,6 +1,7 @@
 import { fetchBlocks, range } from '../../ethereum/ingest/index.ts';
-import { type FillIndexOptions, fillFrom, finalBlockOf, IndexingError } from './fillIndex.ts';
+import { type FillIndexOptions, fillFrom, finalBlockOf } from './fillIndex.ts';
 import { type SharedTargetOptions, withSharedTarget } from './sharedTarget.ts';
+import { IndexingError } from './withIndex.ts';
 
 export interface FillSharedIndexOptions extends FillIndexOptions, Pick<SharedTargetOptions, 'traceStore'> {}
 

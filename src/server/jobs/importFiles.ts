@@ -1,17 +1,13 @@
 import { availableParallelism } from 'node:os';
 import type { Config } from '../../config/index.ts';
 import type { FileSource, ImportNode } from '../../ethereum/import/index.ts';
-import { NodeClient, NodeError } from '../../ethereum/nodes/index.ts';
-import { openTraceStore } from '../../ethereum/store/lmdb/traces/index.ts';
+import { NodeClient } from '../../ethereum/nodes/index.ts';
 import type { ChainIdentity, TraceStore } from '../../ethereum/traces/index.ts';
-import { QUIET } from '../../platform/logging/index.ts';
-import { lockDataDir } from '../data/dataDirLock.ts';
-import { openNodes } from '../ethereum/openNodes.ts';
-import { FreeSpace } from '../health/freeSpace.ts';
-import { type FilledStore, type FillIndexOptions, fillFrom, IndexingError } from './fillIndex.ts';
-import { indexFolder } from './indexFolder.ts';
+import { withNodes } from '../ethereum/withNodes.ts';
+import { type FilledStore, type FillIndexOptions, fillFrom } from './fillIndex.ts';
 import { asConfigError, openSharedUrl } from './openIndex.ts';
 import { SharedTarget } from './sharedTarget.ts';
+import { IndexingError, type NoSpace, withIndex } from './withIndex.ts';
 
 export interface ImportFilesOptions
   extends Pick<FillIndexOptions, 'dataDir' | 'network' | 'traceLimits' | 'signal' | 'progress'> {
@@ -26,7 +22,7 @@ export interface ImportFilesOptions
 
 /** Adds the blocks of files to an index. Rejects with ImportError, IndexingError or errors of the store. */
 export async function importFiles(options: ImportFilesOptions): Promise<{ complete: boolean }> {
-  const { dataDir, network, toStore, traceStore } = options;
+  const { toStore, traceStore } = options;
   if (toStore) {
     const traces = await openSharedUrl(traceStore);
     try {
@@ -37,20 +33,11 @@ export async function importFiles(options: ImportFilesOptions): Promise<{ comple
       await traces.close();
     }
   }
-  const lock = lockDataDir(dataDir);
-  const freeSpace = new FreeSpace({ dataDir, log: QUIET });
-  try {
-    const store = openTraceStore(indexFolder(dataDir, network));
-    const noSpace = (): string | undefined => (freeSpace.allows('traces') ? undefined : freeSpace.problem);
-    try {
-      return await importInto({ held: await store.chain(), open: () => store }, options, noSpace);
-    } finally {
-      await store.close();
-    }
-  } finally {
-    freeSpace.stop();
-    lock.release();
-  }
+  return withIndex(
+    options,
+    async (store, noSpace) => importInto({ held: await store.chain(), open: () => store }, options, noSpace),
+    { create: true },
+  );
 }
 
 type Target = FilledStore & Pick<TraceStore, 'block'>;
@@ -64,7 +51,7 @@ interface OpenedTarget {
 async function importInto(
   { held, open }: OpenedTarget,
   options: ImportFilesOptions,
-  noSpace?: () => string | undefined,
+  noSpace?: NoSpace,
 ): Promise<{ complete: boolean }> {
   const { traces, headers, signal, progress } = options;
   // A server does not need this module.
@@ -108,25 +95,22 @@ async function withNode<T>(
       'the chain is unknown, because the index is empty and the headers lack chain id or genesis hash: use --node URL',
     );
   }
-  const nodes = await openNodes(urls, { chain, traceLimits }, (_, what, { message }) =>
-    progress.trouble(`${what}: ${message}`),
-  );
-  const client = new NodeClient(url);
-  try {
+  const trouble = (message: string): void => progress.trouble(message);
+  return withNodes({ upstream: urls, chain, traceLimits, trouble }, async (source) => {
+    const client = new NodeClient(url);
     const node: ImportNode = {
-      source: nodes.source,
+      source,
       async transactionCount({ hash }) {
         const count = await client.call('eth_getBlockTransactionCountByHash', hash);
         return typeof count === 'string' ? Number(count) : undefined;
       },
     };
-    return await use(node, chain ?? (await nodes.source.chain()));
-  } catch (error) {
-    throw error instanceof NodeError ? new IndexingError(`no usable node: ${error.message}`) : error;
-  } finally {
-    await client.close();
-    await nodes.close();
-  }
+    try {
+      return await use(node, chain ?? (await source.chain()));
+    } finally {
+      await client.close();
+    }
+  });
 }
 
 /** Rejects with IndexingError if the first or last block differs from that of the index or the node. */

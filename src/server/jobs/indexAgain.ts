@@ -1,9 +1,9 @@
 import type { TraceProvider } from '../../ethereum/nodes/index.ts';
 import { segmentOf, type TraceStore } from '../../ethereum/traces/index.ts';
-import { openNodes } from '../ethereum/openNodes.ts';
-import { type FillIndexOptions, fillFrom, finalBlockOf, IndexingError } from './fillIndex.ts';
+import { withNodes } from '../ethereum/withNodes.ts';
+import { type FillIndexOptions, fillFrom, finalBlockOf } from './fillIndex.ts';
 import { retryAll } from './retryUnavailable.ts';
-import { withIndex } from './withIndex.ts';
+import { IndexingError, type NoSpace, withIndex } from './withIndex.ts';
 
 export interface IndexAgainOptions extends FillIndexOptions {
   readonly toBlock: number;
@@ -14,22 +14,19 @@ export interface IndexAgainOptions extends FillIndexOptions {
  * missing blocks from the nodes. Locks the data folder. Rejects with IndexingError or store errors.
  */
 export async function indexAgain(options: IndexAgainOptions): Promise<{ complete: boolean }> {
-  const { upstream, traceLimits, progress } = options;
-  return withIndex(options, async (store) => {
+  const trouble = (message: string): void => options.progress.trouble(message);
+  return withIndex(options, async (store, noSpace) => {
     await store.repair?.();
-    const nodes = await openNodes(
-      upstream,
-      { chain: await store.chain(), traceLimits },
-      (_, what, { message }) => progress.trouble(`${what}: ${message}`),
+    return withNodes({ ...options, chain: await store.chain(), trouble }, (source) =>
+      checkBlocks(store, source, { ...options, noSpace }),
     );
-    return await checkBlocks(store, nodes.source, options).finally(() => nodes.close());
   });
 }
 
 async function checkBlocks(
   store: TraceStore,
   source: TraceProvider,
-  { fromBlock, signal, progress, ...options }: IndexAgainOptions,
+  { fromBlock, signal, progress, noSpace, ...options }: IndexAgainOptions & { readonly noSpace: NoSpace },
 ): Promise<{ complete: boolean }> {
   const trouble = (message: string): void => progress.trouble(message);
   const head = (await store.head())?.number ?? -1;
@@ -45,5 +42,5 @@ async function checkBlocks(
   }
   await retryAll(store, source, { signal, trouble });
   if (fromBlock > toBlock) return { complete: true };
-  return fillFrom(source, store, { fromBlock, toBlock, signal, progress });
+  return fillFrom(source, store, { fromBlock, toBlock, signal, progress, noSpace });
 }

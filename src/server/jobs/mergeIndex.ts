@@ -1,17 +1,16 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { openTraceReader, openTraceStore } from '../../ethereum/store/lmdb/traces/index.ts';
+import { openTraceReader } from '../../ethereum/store/lmdb/traces/index.ts';
 import {
   BLOCKS_PER_SEGMENT,
   type BlockRange,
   type TraceReader,
   type TraceStore,
 } from '../../ethereum/traces/index.ts';
-import { QUIET } from '../../platform/logging/index.ts';
 import { lockDataDir } from '../data/dataDirLock.ts';
-import { FreeSpace } from '../health/freeSpace.ts';
 import { EmbeddedSource } from './embeddedSource.ts';
-import { type FillIndexOptions, fillFrom, IndexingError } from './fillIndex.ts';
+import { type FillIndexOptions, fillFrom } from './fillIndex.ts';
 import { indexFolder } from './indexFolder.ts';
+import { IndexingError, type NoSpace, withIndex } from './withIndex.ts';
 
 export interface MergeIndexOptions
   extends Pick<FillIndexOptions, 'dataDir' | 'network' | 'signal' | 'progress'> {
@@ -29,23 +28,13 @@ export async function mergeIndex(options: MergeIndexOptions): Promise<{ complete
     throw new IndexingError(`no index of ${network} in ${fromDataDir}: set --from-data-dir and --network`);
   if (existsSync(dataDir) && realpathSync(dataDir) === realpathSync(fromDataDir))
     throw new IndexingError(`--from-data-dir and --data-dir are the same folder, ${dataDir}`);
-  const lock = lockDataDir(dataDir);
-  const freeSpace = new FreeSpace({ dataDir, log: QUIET });
+  const lock = lockDataDir(fromDataDir);
   try {
-    const other = lockDataDir(fromDataDir);
-    try {
-      const from = openTraceReader(indexFolder(fromDataDir, network));
-      const into = openTraceStore(indexFolder(dataDir, network));
-      const noSpace = (): string | undefined => (freeSpace.allows('traces') ? undefined : freeSpace.problem);
-      return await merge(from, into, { ...options, noSpace }).finally(async () => {
-        await into.close();
-        await from.close();
-      });
-    } finally {
-      other.release();
-    }
+    const from = openTraceReader(indexFolder(fromDataDir, network));
+    return await withIndex(options, (into, noSpace) => merge(from, into, { ...options, noSpace }), {
+      create: true,
+    }).finally(() => from.close());
   } finally {
-    freeSpace.stop();
     lock.release();
   }
 }
@@ -53,7 +42,7 @@ export async function mergeIndex(options: MergeIndexOptions): Promise<{ complete
 async function merge(
   from: TraceReader,
   into: TraceStore,
-  { signal, progress, noSpace }: MergeIndexOptions & { readonly noSpace: () => string | undefined },
+  { signal, progress, noSpace }: MergeIndexOptions & { readonly noSpace: NoSpace },
 ): Promise<{ complete: boolean }> {
   const source = new EmbeddedSource(from);
   await into.bindChain(await source.chain());

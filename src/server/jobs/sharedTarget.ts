@@ -9,11 +9,12 @@ import {
   type TraceStore,
   WrongChainError,
 } from '../../ethereum/traces/index.ts';
-import { openNodes } from '../ethereum/openNodes.ts';
+import { withNodes } from '../ethereum/withNodes.ts';
 import { EmbeddedSource } from './embeddedSource.ts';
-import { type FillIndexOptions, IndexingError } from './fillIndex.ts';
+import type { FillIndexOptions } from './fillIndex.ts';
 import { indexFolder } from './indexFolder.ts';
 import { asConfigError, openSharedUrl } from './openIndex.ts';
+import { IndexingError } from './withIndex.ts';
 
 /** Traces per write. ClickHouse is most efficient with large inserts. */
 const TRACES_PER_WRITE = 65_536;
@@ -93,25 +94,21 @@ export async function withSharedTarget<T>(
 ): Promise<T> {
   const traces = await openSharedUrl(traceStore);
   const embedded = openEmbedded(indexFolder(dataDir, network));
-  const held = await embedded?.chain();
-  const nodes =
-    upstream.length === 0
-      ? undefined
-      : await openNodes(upstream, { chain: held, traceLimits }, (_, what, { message }) =>
-          trouble(`${what}: ${message}`),
-        );
   try {
-    await traces.check().catch(asConfigError);
-    const chain = (await nodes?.source.chain()) ?? held;
-    const source = embedded === undefined ? nodes?.source : new EmbeddedSource(embedded, nodes?.source);
-    if (chain === undefined || source === undefined)
-      throw new IndexingError(
-        `no index of ${network} in ${dataDir}, and no node: set a node with --upstream, or the data folder with --data-dir`,
-      );
-    const target = new SharedTarget(chain, traces);
-    return await use({ target, nodes: nodes?.source, source });
+    const held = await embedded?.chain();
+    const work = async (nodes?: TraceProvider): Promise<T> => {
+      await traces.check().catch(asConfigError);
+      const chain = (await nodes?.chain()) ?? held;
+      const source = embedded === undefined ? nodes : new EmbeddedSource(embedded, nodes);
+      if (chain === undefined || source === undefined)
+        throw new IndexingError(
+          `no index of ${network} in ${dataDir}, and no node: set a node with --upstream, or the data folder with --data-dir`,
+        );
+      return use({ target: new SharedTarget(chain, traces), nodes, source });
+    };
+    if (upstream.length === 0) return await work();
+    return await withNodes({ upstream, chain: held, traceLimits, trouble }, work);
   } finally {
-    await nodes?.close();
     await embedded?.close();
     await traces.close();
   }
