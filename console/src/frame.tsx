@@ -84,7 +84,6 @@ function Main({ children }: { readonly children: ComponentChildren }) {
   );
 }
 
-/** Shown until the server has answered whether this browser is signed in. */
 function Restoring() {
   return (
     <main class="sign-in" id="page" aria-busy="true">

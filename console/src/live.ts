@@ -49,7 +49,6 @@ export const zonesVersion = signal('');
 
 /** Pause between two attempts to connect, so that the page is live within two seconds after the server's return. */
 const RETRY_MS = 1_000;
-/** Pause if the server has too many streams. */
 const BUSY_RETRY_MS = 5_000;
 /** Time without a message after which the page opens a new connection. The stream sends a message each second. */
 const SILENCE_MS = 4_000;
@@ -73,7 +72,6 @@ effect(() => {
 });
 
 interface StreamOptions {
-  /** Path of the account's guard. */
   readonly path: string;
   readonly stop: AbortSignal;
   readonly contact: Contact;

@@ -42,7 +42,6 @@ export function pointsOfRates(rates: Schemas['GuardRates']): Point[] {
   return pointsOf({ ...rates, passed, dropped }, first, 1);
 }
 
-/** Returns one point per minute. */
 export const pointsOfMinutes = (minutes: Schemas['GuardMinuteRates']): Point[] =>
   pointsOf(minutes, Date.parse(minutes.since) / 1000, 60);
 
@@ -98,7 +97,6 @@ export function pointBetween(
   };
 }
 
-/** Returns a mark for each change of the mode of the rule in force. */
 export const modeMarks = (points: readonly Point[]): { readonly at: number; readonly text: string }[] =>
   points.flatMap(({ at, mode }, i) => {
     const before = points[i - 1];

@@ -16,7 +16,6 @@ export const usersShare = computed(() => answeredShare(points.value.slice(-USERS
 const USERS_SECONDS = 10;
 /** Share of users' queries below which an attack harms users. */
 const HARM_BELOW = 0.99;
-/** Whether users are harmed: too many of their queries are not answered. */
 export const isHarmful = computed(() => (usersShare.value ?? 1) < HARM_BELOW);
 
 let before: LiveMessage | undefined;

@@ -9,11 +9,8 @@ const DEFAULT_ACCOUNT = 'default';
 const RETRY_MS = 1_000;
 
 export const session = signal<Session | undefined>();
-/** Whether the page still reads the session of this browser. */
 export const isRestoring = signal(true);
-/** The reason why signing in failed, or why the session ended. */
 export const signInFailure = signal<Failure | undefined>();
-/** Whether the session contains an API key for the gateway. */
 export const hasGatewayKey = signal(false);
 
 /** Valid account id. The id in the URL is untrusted, and users copy commands that contain it into a shell. */

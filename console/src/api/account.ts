@@ -88,7 +88,6 @@ export const listAttacks = ({
     query: { page, per_page: ATTACKS_PER_PAGE, since },
   });
 
-/** Maximum number of attacks per request. */
 const MAX_ATTACKS_PER_PAGE = 100;
 /** Returns the newest 1,000 attacks. */
 export const listAllAttacks = () => callPages<AttackSummary>(`${guardPath()}/attacks`, MAX_ATTACKS_PER_PAGE);

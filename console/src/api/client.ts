@@ -39,7 +39,6 @@ export function pathOf(strings: TemplateStringsArray, ...values: readonly string
   return strings.reduce((path, text, i) => path + encodeURIComponent(values[i - 1] ?? '') + text);
 }
 
-/** Sends a request in the session, and returns the parsed body of a successful response. */
 export async function callJson<T>(
   request: ApiRequest,
 ): Promise<Outcome<{ body: T; etag: string | undefined }>> {
@@ -104,7 +103,6 @@ function urlOf({ base, path, query = {} }: ApiRequest): string {
   return `${base ?? API}${path}${search.size > 0 ? `?${search}` : ''}`;
 }
 
-/** Returns a request as a curl command, in which a shell variable replaces the token. */
 export const curlOf = (request: ApiRequest): string => curlCommand(httpRequestOf(request), 'FLOODGATE_TOKEN');
 
 const ENDED: Pick<Failure, 'what' | 'todo'> = {

@@ -2,7 +2,6 @@ import { signal } from '@preact/signals';
 import type { HttpRequest } from './curl.ts';
 import type { Failure } from './failure.ts';
 
-/** Failure that is set when the server rejects the session. */
 export const sessionRejection = signal<Failure | undefined>();
 
 /** Header by which the server accepts the cookie of the session. */
@@ -11,7 +10,6 @@ export const CONSOLE_HEADERS = { 'x-floodgate-console': '1' };
 export const SECRET_OF_SESSION = 'session';
 const GATEWAY = '/v1/';
 
-/** Path of the gateway for the console. */
 export const gatewayPathOf = (path: string): string => (path.startsWith(GATEWAY) ? `/console${path}` : path);
 
 /** Returns a request as the console sends it: the cookie of the session replaces the token or API key. */

@@ -11,7 +11,6 @@ export interface Failure {
 
 export type Outcome<T> = { readonly value: T } | { readonly failure: Failure };
 
-/** Texts of a failure. */
 export type Words = Pick<Failure, 'what' | 'still' | 'todo'>;
 
 const UNCHANGED = 'Nothing was changed.';
@@ -65,7 +64,6 @@ const ANY: Words = {
   todo: 'Check the current state before you try again. The request id is in the log of the server.',
 };
 
-/** For a request that only reads. */
 const ANY_READ: Words = {
   what: 'The server could not read this.',
   still: UNCHANGED,
@@ -100,7 +98,6 @@ interface FailedRequest {
   readonly method?: string | undefined;
 }
 
-/** Returns the failure of a response to a request. */
 export function failureOf(status: number, body: unknown, { path, method = 'GET' }: FailedRequest): Failure {
   const any = method === 'GET' ? ANY_READ : ANY;
   if (status !== 404) return { ...(BY_STATUS[status] ?? any), status, faults: faultsOf(body) };

@@ -9,7 +9,6 @@ import { putGatewayKey } from './session.ts';
 /** Set if the session contains an API key for the gateway. The key itself is only on the server. */
 export const gatewayKey = computed(() => (hasGatewayKey.value ? SECRET_OF_SESSION : undefined));
 
-/** Stores an API key in the session, or removes it. */
 export async function setGatewayKey(key: string | undefined): Promise<Outcome<unknown>> {
   const answer = await putGatewayKey(key);
   if ('value' in answer) hasGatewayKey.value = key !== undefined;
@@ -29,7 +28,6 @@ export interface RpcError {
   readonly data?: unknown;
 }
 
-/** A failed call, with the JSON-RPC error if the gateway returned one. */
 export interface RpcFailure extends Failure {
   readonly error: RpcError | undefined;
 }
@@ -149,7 +147,6 @@ const WORDS: readonly (readonly [(status: number, error: RpcError) => boolean, W
   ],
 ];
 
-/** Returns a call as a curl command. If the call sends an API key, a shell variable replaces it. */
 export const curlOfRpc = ({ network, method, params }: RpcCall): string =>
   curlCommand(rpcRequest(network, { jsonrpc: '2.0', id: 1, method, params }), 'FLOODGATE_KEY');
 

@@ -33,7 +33,6 @@ export function newRetryKey(): string {
 }
 
 export const readAlerts = () => call<Schemas['Alerts']>({ path: '/alerts' });
-/** Sends a test alert to each webhook. */
 export const testAlerts = () =>
   call<readonly Schemas['AlertTest'][]>({ method: 'POST', path: '/alerts/test' });
 

@@ -3,10 +3,8 @@ import { type ApiRequest, call, callJson, pathOf } from './client.ts';
 import type { Failure, Outcome } from './failure.ts';
 import type { Schemas } from './types.ts';
 
-/** Session of a user: the token that signed in, with its accounts and permissions. */
 export type Session = Schemas['CurrentToken'];
 
-/** Session of a browser, as the list of sessions shows it. */
 export interface ListedSession {
   readonly id: string;
   readonly token_id: string;
@@ -17,7 +15,6 @@ export interface ListedSession {
   readonly is_current: boolean;
 }
 
-/** Reads the token of the session. */
 export async function readSession(): Promise<Outcome<Session>> {
   const answer = await call<Session>({ path: '/user/tokens/current' });
   return 'failure' in answer ? answer : { value: answer.value.result };
@@ -26,7 +23,6 @@ export async function readSession(): Promise<Outcome<Session>> {
 /** Whether this browser is signed in, and whether the session contains an API key for the gateway. */
 export const readCookie = (): Promise<Outcome<{ signed_in: boolean; has_key?: boolean }>> => ask('/session');
 
-/** Signs in with a token, or with the one-time code of a sign-in link. */
 export async function openSession(secret: { token: string } | { code: string }): Promise<Outcome<unknown>> {
   const answer = await ask('/sign-in', 'POST', secret);
   if ('failure' in answer && 'code' in secret && answer.failure.status === 403)

@@ -62,7 +62,6 @@ function readMessage<T>(data: unknown): Message<T> | undefined {
   }
 }
 
-/** Returns the WebSocket URL of a network for the console. */
 function urlOf(network: string): string {
   const url = new URL(gatewayPathOf(pathOfNetwork(network)), location.href);
   url.protocol = url.protocol.replace('http', 'ws');

@@ -25,7 +25,6 @@ export type HeavyHitter = Schemas['HeavyHitter'];
 export type ZoneAssessment = Schemas['ZoneAssessment'];
 export type ApiToken = Schemas['ApiToken'];
 export type GatewayKey = Schemas['GatewayKey'];
-/** A change in the audit log. */
 export type Change = Schemas[
   | 'RuleChange'
   | 'ListChange'

@@ -21,7 +21,6 @@ import { KeyForm } from './traces/keyForm.tsx';
 import { NetworkChoice } from './traces/networkChoice.tsx';
 import { useWantedNetwork, withNetwork } from './traces/traceUrl.ts';
 
-/** Page with forms for operations of the rules API and methods of the gateway, sent with the session. */
 export function TryItPage() {
   const network = useWantedNetwork();
   const [, , kind, id] = useLocation()[0].split('/');

@@ -1,4 +1,3 @@
-/** A result of the search: a page, an object or an action. */
 export interface Hit {
   readonly kind: string;
   readonly title: string;

@@ -73,7 +73,6 @@ const ACTIONS: readonly (readonly [string, string | undefined, Hit['open']])[] =
   ['Sign out', undefined, () => signOut()],
 ];
 
-/** Returns the pages, actions and settings that the token may use. */
 export function fixedHits(): readonly Hit[] {
   const settings = ruleInForceId.value === undefined ? [] : Object.values(settingTitles);
   return [
@@ -92,7 +91,6 @@ export function fixedHits(): readonly Hit[] {
   ];
 }
 
-/** Returns the address, transaction or block that a text names, in each network of the gateway. */
 export function traceHits(text: string): readonly Hit[] {
   const subject = subjectOf(text);
   if (subject === undefined) return [];

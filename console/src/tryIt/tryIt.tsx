@@ -62,7 +62,6 @@ export function TryIt({ operations, chosen, endpointOf, linkTo, children }: TryI
   );
 }
 
-/** Returns whether the name and summary of an operation contain all words of a search. */
 export function isFound({ id, summary }: Pick<Operation, 'id' | 'summary'>, search: string): boolean {
   const text = `${id} ${summary}`.toLowerCase();
   return search

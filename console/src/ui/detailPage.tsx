@@ -5,14 +5,12 @@ import type { Reads } from './useLoaded.ts';
 
 interface DetailPageProps<T> {
   readonly of: Reads<T>;
-  /** Kind of the object in messages, such as `rule`. */
   readonly what: string;
   /** Path and title of the list that contains it. */
   readonly list: readonly [path: string, title: string];
   readonly children: (value: T) => ComponentChildren;
 }
 
-/** Page of one object of a list, with its heading while it is read, and the reason if it cannot be read. */
 export function DetailPage<T>({ of: { loaded, again }, what, list, children }: DetailPageProps<T>) {
   const { value, failure } = loaded.value;
   return (

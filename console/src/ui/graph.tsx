@@ -9,7 +9,6 @@ import { formatNumber } from './value/quantity.tsx';
 export type { Series } from './graph/plot.ts';
 
 export interface GraphProps extends PlotData {
-  /** Name of the graph, for screen readers and the CSV file. */
   readonly label: string;
   readonly isLow?: boolean;
   /** Called with the period, in seconds since 1970, that the user selected by dragging. */
@@ -104,7 +103,6 @@ interface LegendProps {
   readonly crosshair: Signal<number | undefined>;
 }
 
-/** The series with their values under the crosshair, otherwise their latest values. */
 function Legend({ graph, crosshair }: LegendProps) {
   const { times, series } = graph;
   const index = crosshair.value !== undefined && crosshair.value < times.length ? crosshair.value : undefined;
@@ -128,7 +126,6 @@ interface DataRow {
   readonly values: readonly (number | null)[];
 }
 
-/** Buttons that show the values of a graph as a table, and save them as CSV. */
 function Data({ graph }: { readonly graph: GraphProps }) {
   const table = useSignal<readonly DataRow[] | undefined>(undefined);
   const { label, times, series } = graph;

@@ -5,7 +5,6 @@ import { formatDuration } from './value/time.tsx';
 
 const SECOND_MS = 1_000;
 
-/** Shows whether the page receives live updates, or else the age of the last update. */
 export function LiveDot() {
   const nowMs = useSignal(performance.now());
   useEffect(() => {

@@ -3,7 +3,6 @@ import type { Reads } from './useLoaded.ts';
 
 interface LoadStateProps {
   readonly of: Reads<unknown>;
-  /** Name of the data in messages, such as `the rules`. */
   readonly what: string;
 }
 
@@ -14,5 +13,4 @@ export function LoadState({ of: { loaded, again }, what }: LoadStateProps) {
   return value === undefined ? <Reading what={what} /> : null;
 }
 
-/** Shown instead of the content until the server answers. */
 export const Reading = ({ what }: { readonly what: string }) => <p class="quiet">Reading {what} …</p>;

@@ -10,7 +10,6 @@ interface PagesProps {
   readonly children?: ComponentChildren;
 }
 
-/** Buttons that show other pages of a list. */
 export function Pages({ newer, older, children }: PagesProps) {
   const button = ([title, query]: Target) => (
     <button type="button" disabled={query === undefined} onClick={() => changeQuery(query ?? {})}>

@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { Failure, Outcome } from '../api/failure.ts';
 
-/** Hook for a request of the user: whether it runs, and why the last one failed. */
 export function useAction() {
   const failure = useSignal<Failure | undefined>(undefined);
   const isBusy = useSignal(false);

@@ -13,7 +13,6 @@ export interface Loaded<T> {
 
 export interface Reads<T> {
   readonly loaded: ReadonlySignal<Loaded<T>>;
-  /** Reads again. */
   readonly again: () => void;
 }
 

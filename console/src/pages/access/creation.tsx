@@ -11,7 +11,6 @@ import { useAction } from '../../ui/useAction.ts';
 import { expiryAfterDays, LIFETIMES } from './texts.ts';
 
 interface CreationDialogProps<Body extends object, Made> {
-  /** Kind of the new secret: `token` or `API key`. */
   readonly what: string;
   readonly create: (body: Body, retryKey: string) => Promise<Outcome<ApiResponse<WithSecret<Made>>>>;
   /** Returns the request, without its expiry. */
@@ -24,7 +23,6 @@ interface CreationDialogProps<Body extends object, Made> {
   readonly children: ComponentChildren;
 }
 
-/** Dialog that creates a token or an API key. Its last field is the lifetime. */
 export function CreationDialog<Body extends object, Made>(props: CreationDialogProps<Body, Made>) {
   const { what, days, expiresOn, close } = props;
   const { failure, isBusy, run } = useAction();

@@ -33,19 +33,16 @@ interface SecretSectionProps<Item> {
   readonly isManager: boolean;
   readonly isRevocable: (item: Item) => boolean;
   readonly nameOf: (item: Item) => string;
-  /** Returns the consequence of a revocation. */
   readonly consequenceOf: (item: Item) => string;
   readonly revoke: (id: string) => Promise<Outcome<ApiResponse<Item>>>;
   readonly form: (props: FormProps<Item>) => ComponentChildren;
   /** Command that tries a new secret. */
   readonly use: string;
   readonly changed?: () => void;
-  /** Text that replaces the empty table. */
   readonly empty: ComponentChildren;
   readonly children?: ComponentChildren;
 }
 
-/** List of tokens or API keys, with a form that creates one and buttons that revoke them. */
 export function SecretSection<Item extends ApiToken | GatewayKey>(props: SecretSectionProps<Item>) {
   const { what, reads, rows, isManager, nameOf } = props;
   const isMaking = useDraft(`new ${what}`, false, (isOpen) => isOpen);
@@ -152,7 +149,6 @@ function Secret({ what, secret, use, close }: SecretProps) {
 
 const WEEK_MS = 7 * 86_400_000;
 
-/** Shows when a token or key expires, with a warning sign in the week before. */
 function Expiry({ at }: { readonly at: string | undefined }) {
   if (at === undefined) return <span class="quiet">never</span>;
   const leftMs = Date.parse(at) - Date.now();
@@ -165,7 +161,6 @@ function Expiry({ at }: { readonly at: string | undefined }) {
   );
 }
 
-/** Columns of both tokens and API keys. */
 export const statusColumn: Column<ApiToken | GatewayKey> = {
   title: 'Status',
   cell: ({ status }) => <span class={`state ${STATUS[status].tone}`}>{STATUS[status].word}</span>,

@@ -61,7 +61,6 @@ export const PERMISSIONS: Readonly<Record<string, string>> = {
   'keys:write': 'Create and revoke gateway keys',
 };
 
-/** Returns whether a permission concerns the server instead of an account. */
 export const isServerPermission = (permission: string): boolean => /^(?:nodes|health|keys):/.test(permission);
 
 export const STATUS = {

@@ -2,7 +2,6 @@ import type { Change } from '../../api/types.ts';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { differencesOf } from './texts.ts';
 
-/** The values that a change set, changed or removed. */
 export const Differences = ({ change }: { readonly change: Change }) => (
   <ul class="differences">
     {differencesOf(change).map(({ name, before, after }) => (

@@ -39,7 +39,6 @@ const PERIODS = [
   ['30', 'last 30 days'],
 ] as const;
 
-/** Page of the audit log: all changes with their authors, newest first. The URL contains the filters and the page. */
 export function Activity() {
   const asked = new URLSearchParams(useSearch());
   const days = asked.get('days') ?? '';

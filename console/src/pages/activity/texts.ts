@@ -56,7 +56,6 @@ export interface Difference {
   readonly after: string | undefined;
 }
 
-/** Returns the members that a change set, changed or removed. */
 export function differencesOf(change: Change): readonly Difference[] {
   if (change.action === 'zone.forget') return [];
   const before: Readonly<Record<string, unknown>> = { ...change.before };

@@ -23,7 +23,6 @@ const CONFIGURATION = [
   '    - slack+https://hooks.slack.com/services/…',
 ].join('\n');
 
-/** Page of alerts: webhooks, a test, and the last 100 alerts. */
 export function AlertsPage() {
   const reads = usePolled(readAlerts, REFRESH_MS);
   const { loaded, again } = reads;

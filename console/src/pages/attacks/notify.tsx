@@ -1,6 +1,5 @@
 import { isNotifying, obstacle, setNotifying } from '../../notifications.ts';
 
-/** Switch for notifications about new attacks. If the browser does not allow them, the reason is shown. */
 export function NotifySwitch() {
   const isOn = isNotifying.value;
   return (

@@ -4,7 +4,6 @@ import { ListButton } from '../lists/actions.tsx';
 
 type SampledQuery = Schemas['SampledQueries']['queries'][number];
 
-/** List of sampled queries. Buttons allow the name, and deny the network of the client. */
 export function SampleList({ queries }: { readonly queries: readonly SampledQuery[] }) {
   return (
     <ul class="samples">

@@ -54,7 +54,6 @@ export function topHeading({ limited, would_drop }: Limits): string {
 
 type Limits = Pick<AttackSummary, 'limited' | 'would_drop'>;
 
-/** Returns the share that an item of a top list has in the total `weight`, from 0 to 1. */
 export const shareOf = ({ count }: HeavyHitter, weight: number): number =>
   weight === 0 ? 0 : Math.min(1, count / weight);
 

@@ -6,7 +6,6 @@ import { shareOf, zonesText } from './texts.ts';
 
 export interface TopsProps {
   readonly attack: Attack | undefined;
-  /** Maximum number of lines in each list. */
   readonly most: number;
   readonly hasCodes?: boolean;
 }
@@ -41,7 +40,6 @@ interface TopProps {
   readonly hitters: readonly HeavyHitter[];
   readonly weight: number;
   readonly most: number;
-  /** Access list to which a button adds the value of a line. */
   readonly action?: Omit<ListButtonProps, 'value'>;
 }
 

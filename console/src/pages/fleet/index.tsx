@@ -18,7 +18,6 @@ import { fleetHeadline, isOutdated, placeText } from './texts.ts';
 /** Guards send a heartbeat each 10 s. */
 const REFRESH_MS = 10_000;
 
-/** Page of the guards that protect the account, and of this server. */
 export function Fleet() {
   const reads = useLoaded(readFleet, [account.value, refreshPeriod(REFRESH_MS)]);
   const rules = useLoaded(ruleCalls.list, [account.value, rulesVersion.value]);
@@ -113,7 +112,6 @@ function columnsOf(
   ];
 }
 
-/** Roles and versions of the server that serves this page, which need not be a guard. */
 function ThisServer() {
   const reads = useLoaded(readHealth, []);
   const { value } = reads.loaded.value;

@@ -18,7 +18,6 @@ export interface ListButtonProps {
   readonly comment: string;
 }
 
-/** Button in a table that denies or allows the network or name of its row, after a confirmation. */
 export function ListButton({ list, value, isName = false, comment }: ListButtonProps) {
   if (!may('dns_protection:write') || (isName && !isListableName(value))) return null;
   return (

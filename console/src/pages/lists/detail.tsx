@@ -20,7 +20,6 @@ const patchOf = ({ enabled, comment }: Partial<Settings>) => ({
   ...(comment !== undefined && { comment }),
 });
 
-/** Form that switches an entry on and off, and changes its comment. */
 export function EntryDetail({ list, id }: { readonly list: AccessListName; readonly id: string }) {
   const reads = useLoaded(() => entryCalls[list].read(id), [list, id]);
   const form = {

@@ -1,6 +1,5 @@
 export const listNames = ['denylist', 'allowlist'] as const satisfies readonly AccessListName[];
 
-/** Participle and effect of each list. */
 export const listTexts: Readonly<Record<AccessListName, { readonly past: string; readonly effect: string }>> =
   {
     denylist: {
@@ -13,11 +12,9 @@ export const listTexts: Readonly<Record<AccessListName, { readonly past: string;
     },
   };
 
-/** Returns the network or name of an entry. */
 export const entryValue = (entry: Schemas['AccessEntryCreation'] | AccessEntry): string =>
   'prefix' in entry ? entry.prefix : entry.name;
 
-/** Whether a text is meant as a network or an address, and not as a name. */
 export const isNetwork = (text: string): boolean => text.includes(':') || /^[\d./]+$/.test(text);
 
 export const newEntryOf = (text: string, comment: string): Schemas['AccessEntryCreation'] =>

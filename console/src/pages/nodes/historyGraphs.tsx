@@ -8,7 +8,6 @@ interface GraphProps {
   readonly tone: 'passed' | 'refused';
 }
 
-/** Graphs of the server's health in the last day, with one point per minute. */
 export function HistoryGraphs({ minutes }: { readonly minutes: readonly Schemas['HealthMinute'][] }) {
   const first = minutes[0];
   const sum = (of: (network: Schemas['HealthMinute']['networks'][number]) => number) =>

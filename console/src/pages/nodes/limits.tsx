@@ -16,7 +16,6 @@ const LIMITS: Readonly<Record<string, string>> = {
   subscriptions: 'Too many subscriptions',
 };
 
-/** Shows how many requests each limit rejected, and the resources that the server uses. */
 export function Limits({ health }: { readonly health: Schemas['Health'] }) {
   const { limited, http, stores, memory, versions } = health;
   const hit = Object.entries(limited).filter(([, count]) => count > 0);

@@ -5,7 +5,6 @@ interface Words {
   readonly sign: string;
   readonly tone: 'well' | 'look' | 'harm' | 'quiet';
   readonly word: string;
-  /** Meaning of the health of a node, for operators. */
   readonly means: string;
 }
 

@@ -40,7 +40,6 @@ export function Banner() {
   );
 }
 
-/** Banner while the server is not in contact, when it is unknown whether there is an attack. */
 function OutOfContact({ since, guard }: { readonly since: Date; readonly guard: GuardStatus | undefined }) {
   return (
     <section class="banner quiet">

@@ -12,7 +12,6 @@ import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 const TYPES = ['A', 'AAAA', 'TXT', 'MX', 'NS', 'CNAME', 'SOA', 'SRV', 'HTTPS', 'PTR', 'ANY'];
 const MAX_CHARACTERS = 1024;
 
-/** Form that explains the verdict of the guard on a DNS name. The URL contains the name. */
 export function Explain() {
   const asked = new URLSearchParams(useSearch());
   const name = useSignal(asked.get('name') ?? '');

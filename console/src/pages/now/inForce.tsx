@@ -6,7 +6,6 @@ import { useLoaded } from '../../ui/useLoaded.ts';
 import { ModeSwitch } from '../rules/modeSwitch.tsx';
 import { type Mode, scopeText } from '../rules/texts.ts';
 
-/** Shows the rule in force at this guard, with a switch for its mode. */
 export function InForce() {
   const guard = live.value?.guard;
   if (guard === undefined) return <section class="in-force" />;

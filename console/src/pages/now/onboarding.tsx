@@ -112,7 +112,6 @@ function stepsOf({ profile_names: names, rule, test_flood: flood }: GuardStatus,
   ];
 }
 
-/** Button that starts the test flood of `floodgate dev`. */
 function TestFlood({ endsOn }: { readonly endsOn: string | undefined }) {
   const { failure, run } = useAction();
   const leftMs = Date.parse(endsOn ?? '') - Date.parse(live.value?.at ?? '');

@@ -22,7 +22,6 @@ export function useRemoteAttack() {
   return { attack, others: others.length };
 }
 
-/** Shows an attack at another guard. Renders nothing if there is no such attack. */
 export function RemoteAttack() {
   const { attack, others } = useRemoteAttack();
   if (attack === undefined) return null;

@@ -14,7 +14,6 @@ interface SamplesProps {
   readonly hasSeconds: boolean;
 }
 
-/** Samples of the queries that were limited in the second that the user picked in a graph. */
 export function Samples({ at, hasSeconds }: SamplesProps) {
   if (!hasSeconds)
     return <p class="quiet samples-hint">Sample queries exist for each second of the last 10 minutes.</p>;

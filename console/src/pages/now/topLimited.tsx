@@ -7,7 +7,6 @@ import { TopLists } from '../attacks/tops.tsx';
 
 const REFRESH_MS = 2_000;
 
-/** Names and networks that are limited most in the largest active attack. */
 export function TopLimited() {
   const largest = largestAttack.value;
   const turn = largest === undefined ? 0 : refreshPeriod(REFRESH_MS);

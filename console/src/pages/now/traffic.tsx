@@ -16,7 +16,6 @@ import { RANGES, type TimeRange, timeRangeOf, withTimeRange } from './timeRange.
 
 const MINUTE_S = 60;
 
-/** Graphs of users' queries and of all queries in the selected time range. `aside` is shown next to them. */
 export function Traffic({ aside }: { readonly aside: ComponentChildren }) {
   const query = new URLSearchParams(useSearch());
   const [location] = useLocation();

@@ -8,7 +8,6 @@ const REFRESH_MS = 5_000;
 const RATES = ['low', 'medium', 'high'] as const;
 const PROFILES = ['low', 'medium', 'high', 'very_high'] as const;
 
-/** Matrix of the effect that each combination of sensitivities would have had on the queries of the last minute. */
 export function WhatIfs() {
   const rule = live.value?.guard?.rule;
   const turn = refreshPeriod(REFRESH_MS);

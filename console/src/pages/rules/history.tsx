@@ -11,7 +11,6 @@ import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { Differences } from '../activity/differences.tsx';
 import { actorOf, verbOf } from '../activity/texts.ts';
 
-/** List of the changes of a rule with time and author, newest first. */
 export function History({ id, name }: { readonly id: string; readonly name: string }) {
   const changes = useSignal<readonly Change[] | undefined>(undefined);
   const next = useSignal<string | undefined>(undefined);

@@ -15,7 +15,6 @@ export type Hits = ReadonlyMap<string, Analytics['totals']>;
 
 const period = computed(() => refreshPeriod(REFRESH_MS));
 
-/** Reads the counts of the rules that are in force at a guard of the account. */
 async function readHits(rules: readonly Rule[]): Promise<Outcome<Hits>> {
   const fleet = await readFleet();
   const guards = 'value' in fleet ? fleet.value.result : [];

@@ -4,7 +4,6 @@ import { showFailure } from '../../ui/toast.tsx';
 import { changeMode } from './changeMode.ts';
 import { type Mode, modeEffects, modes, scopeText } from './texts.ts';
 
-/** Shows the mode of a rule in a table, as a choice if the user's token may change rules. */
 export function ModeSelect({ rule }: { readonly rule: Rule }) {
   const { id, mode } = rule;
   if (!may('dns_protection:write')) return <span class={`mode ${mode}`}>{mode}</span>;

@@ -14,7 +14,6 @@ export interface ModeSwitchProps {
   readonly mode: Mode;
 }
 
-/** Shows the mode of a rule: as a switch if the user's token may change rules, otherwise as text. */
 export function ModeSwitch({ id, tagged, mode }: ModeSwitchProps) {
   const { failure, run } = useAction();
   if (!may('dns_protection:write')) return <span class={`mode ${mode}`}>{mode}</span>;

@@ -13,7 +13,6 @@ import { changeMode } from './changeMode.ts';
 const REFRESH_MS = 5_000;
 const turn = computed(() => refreshPeriod(REFRESH_MS));
 
-/** Shows how many queries a rule in monitoring mode would have dropped in the last hour, and offers to enable it. */
 export function MonitoringAdvice(props: AdviceProps) {
   if (!isGuarded.value || props.tagged.item.mode !== 'monitoring') return null;
   return <Advice {...props} />;

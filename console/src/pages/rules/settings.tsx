@@ -23,7 +23,6 @@ const SENSITIVITIES = {
 } as const;
 export const sensitivityNames = Object.keys(SENSITIVITIES) as (keyof typeof SENSITIVITIES)[];
 
-/** Levels of a sensitivity with their texts. */
 export const levelsOf = (name: keyof typeof SENSITIVITIES): readonly (readonly [string, string])[] => [
   ...(['low', 'medium', 'high'] as const).map((level) => [level, level] as const),
   ...(name === 'profile_sensitivity' ? ([['very_high', 'very high']] as const) : []),

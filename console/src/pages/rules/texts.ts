@@ -16,7 +16,8 @@ const targetOf = ({ scope, name }: Rule): string =>
   scope === 'global' ? scope : `${scope} ${name.toLowerCase()}`;
 
 /**
- * Sorts rules by scope, most specific first, then by name, with numbers in natural order. Of rules with equal scope and name, the newest is first.
+ * Sorts rules by scope, most specific first, then by name in natural order. Of rules with equal scope and name, the
+ * newest is first.
  */
 export const bySpecificity = (rules: readonly Rule[]): Rule[] =>
   rules.toSorted(

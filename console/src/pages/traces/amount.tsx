@@ -2,7 +2,6 @@ import { formatDecimals, formatQuantity, UNITS, type Unit } from './frames/ether
 
 const GWEI = 10n ** 9n;
 
-/** Returns the unit of a URL query. Default: ETH. */
 export const unitOf = (query: URLSearchParams): Unit =>
   (Object.keys(UNITS) as Unit[]).find((unit) => unit === query.get('unit')) ?? 'ETH';
 

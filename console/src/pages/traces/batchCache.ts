@@ -28,7 +28,6 @@ export function batchCache<Key extends string | number, Value>(
   return {
     /** Returns a value; undefined until it is read. */
     get: (network: string, key: Key): Value | undefined => values.value.get(nameOf(network, key)),
-    /** Hook that reads the values of keys. */
     useValues(keys: readonly Key[]): void {
       const network = useNetwork();
       useEffect(() => {

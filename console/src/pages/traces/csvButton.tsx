@@ -10,12 +10,10 @@ import type { Trace } from './types.ts';
 const TITLES = ['transaction', 'frame', 'block', 'time', 'method', 'from', 'to', 'value (wei)', 'error'];
 
 interface CsvButtonProps {
-  /** Name of the file without its extension. */
   readonly name: string;
   readonly traces: readonly Trace[];
 }
 
-/** Saves the loaded traces as a CSV file. */
 export function CsvButton({ name, traces }: CsvButtonProps) {
   const network = useNetwork();
   return (
@@ -28,7 +26,6 @@ export function CsvButton({ name, traces }: CsvButtonProps) {
   );
 }
 
-/** Returns traces as the rows of a CSV file. */
 const rowsOf = (traces: readonly Trace[], network: string): string[][] => [
   TITLES,
   ...traces.map((trace) => {

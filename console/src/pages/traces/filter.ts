@@ -3,7 +3,6 @@ import { parseEther } from './frames/ether.ts';
 
 export const DIRECTIONS = ['from', 'to'] as const;
 export const TYPES = ['call', 'create', 'suicide', 'reward'] as const;
-/** Filter parameters of `floodgate_addressTraces`. */
 export interface Filter {
   readonly direction?: (typeof DIRECTIONS)[number];
   readonly types?: readonly (typeof TYPES)[number][];

@@ -4,7 +4,6 @@ import { ErrorBox } from '../../ui/errorBox.tsx';
 import { TextField } from '../../ui/form/fields.tsx';
 import { useAction } from '../../ui/useAction.ts';
 
-/** Form for the API key that the gateway requires. The server stores the key in the session. */
 export function KeyForm() {
   const text = useSignal('');
   const { failure, run } = useAction();

@@ -8,7 +8,6 @@ interface NetworkChoiceProps {
   readonly path: string;
 }
 
-/** Selects an Ethereum network. Renders nothing unless the gateway serves several networks. */
 export function NetworkChoice({ network, path }: NetworkChoiceProps) {
   const networks = gateway.value?.networks ?? [];
   if (networks.length < 2) return null;

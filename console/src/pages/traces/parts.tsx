@@ -32,7 +32,6 @@ interface AddressLinkProps {
   readonly copies?: boolean;
 }
 
-/** Link from an address to its traces. */
 export function AddressLink({ address, copies = false }: AddressLinkProps) {
   const network = useNetwork();
   if (address === undefined) return <span class="quiet">—</span>;
@@ -46,7 +45,6 @@ export function AddressLink({ address, copies = false }: AddressLinkProps) {
   );
 }
 
-/** Shows an address with the case of EIP-55, or the operator's label of it. */
 function Account({ address }: { readonly address: string }) {
   const label = decoder.value?.labelOf(address);
   return (
@@ -90,7 +88,6 @@ export function TransactionLink({ hash, frame = '' }: TransactionLinkProps) {
   );
 }
 
-/** Links to the frame of a trace in the call tree of its transaction. */
 export const FrameLink = ({ trace }: { readonly trace: Trace }) => (
   <TransactionLink hash={trace.transactionHash} frame={trace.traceAddress.join('.')} />
 );

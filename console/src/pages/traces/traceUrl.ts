@@ -56,7 +56,6 @@ export function useWantedNetwork(): string | undefined {
   return networks.find((network) => network === wanted) ?? networks[0];
 }
 
-/** Network of the page, for the components below it. */
 export const ShownNetwork = createContext('');
 export const useNetwork = (): string => useContext(ShownNetwork);
 

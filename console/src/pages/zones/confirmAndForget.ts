@@ -3,7 +3,6 @@ import type { ZonePolicy } from '../../api/types.ts';
 import { confirm } from '../../ui/form/confirm.tsx';
 import { showFailure, showToast } from '../../ui/toast.tsx';
 
-/** Asks the user to type the name of the zone, and lets all guards of the account forget it. */
 export async function confirmAndForget({ id, zone }: ZonePolicy): Promise<void> {
   const isWanted = await confirm({
     title: `Forget what was learned about ${zone}?`,

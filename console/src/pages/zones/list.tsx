@@ -16,7 +16,6 @@ import { ListButton } from '../lists/actions.tsx';
 import { queryOf } from './settings.ts';
 import { assessmentTexts, limitedShare, rateText, sensitivitiesText, zonesHeadline } from './texts.ts';
 
-/** Period after which assessments are read again. */
 const REFRESH_MS = 10_000;
 
 async function readPolicies(): ReturnType<typeof policyCalls.list> {
@@ -200,7 +199,6 @@ function assessmentColumns(policies: readonly ZonePolicy[]): readonly Column<Zon
   ];
 }
 
-/** Returns the path of the form that sets a proposed rate: for the zone's own policy, or for a new one. */
 const proposalPath = (zone: string, query: string, policy: string | undefined): string =>
   policy === undefined ? `/zones/new?zone=${encodeURIComponent(zone)}&${query}` : `/zones/${policy}?${query}`;
 

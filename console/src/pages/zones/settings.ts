@@ -28,7 +28,6 @@ export function policySettingsOf(policy: Pick<ZonePolicy, SettingName>): PolicyS
   return Object.fromEntries(settingNames.map((name) => [name, text(policy[name])])) as PolicySettings;
 }
 
-/** Returns settings of the form as members of a request. */
 export function membersOf(settings: Partial<PolicySettings>): ZonePolicyChanges {
   const value = (name: string, text: string) => {
     if (name === 'comment') return text;

@@ -48,7 +48,6 @@ export function zonesHeadline(
   return `${assessed}${policies.length === 1 ? 'One policy' : `${policies.length} policies`}.`;
 }
 
-/** Returns the share of queries that would be limited at the sensitivities in force. */
 export function limitedShare(zone: ZoneAssessment, span: 'hour' | 'day' | 'week'): string {
   const { queries, limited_share } = zone[span];
   return queries === 0
@@ -63,7 +62,6 @@ export const rateText = ({ rate, burst }: Pick<ZonePolicy, 'rate' | 'burst'>): s
     ...(burst === null ? [] : [`burst ${formatNumber(burst)}`]),
   ].join(', ') || 'learned';
 
-/** Returns the sensitivities that a policy replaces, as text. */
 export const sensitivitiesText = (policy: ZonePolicy): string =>
   (['profile', 'rate', 'burst'] as const)
     .flatMap((name) => {

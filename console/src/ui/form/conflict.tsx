@@ -10,7 +10,6 @@ export interface ConflictRow {
 }
 
 export interface ConflictProps {
-  /** Kind of the object: `rule`. */
   readonly kind: string;
   readonly rows: readonly ConflictRow[];
   /** Whether the server rejected the user's change (412). False if the other change arrived before the user saved. */
@@ -30,7 +29,6 @@ const columns: readonly Column<ConflictRow>[] = [
   },
 ];
 
-/** Message that another client changed the edited object, with the values of both. */
 export function Conflict({ kind, rows, wasRejected, sendMine, discardMine }: ConflictProps) {
   return (
     <section class="conflict" role="alert">

@@ -19,12 +19,10 @@ export interface CreationPageProps<Item> {
   readonly list: 'rules' | 'zones';
   /** Creates the record. Requests with one idempotency key create at most one record. */
   readonly create: (key: string) => Promise<Outcome<Tagged<Item>>>;
-  /** Returns the text of the message about a created record. */
   readonly messageOf: (created: Tagged<Item>) => string;
   readonly fields: (failure: Failure | undefined) => ComponentChildren;
 }
 
-/** Page with a form that creates a record, and then shows the page of the record. */
 export function CreationPage<Item extends { readonly id: string }>({
   title,
   kind,

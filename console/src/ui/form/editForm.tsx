@@ -20,9 +20,7 @@ export interface FieldsProps<Settings> {
 export interface EditFormProps<Item, Settings extends Texts> {
   /** Kind of the object: `rule`. */
   readonly kind: string;
-  /** Name of the object: `region WEUR`. */
   readonly name: string;
-  /** The object as it was read last. */
   readonly tagged: Tagged<Item>;
   readonly settingsOf: (item: Item) => Settings;
   readonly titles: Readonly<Record<keyof Settings & string, string>>;
@@ -142,7 +140,6 @@ export function EditForm<Item, Settings extends Texts>({
   );
 }
 
-/** Text of a value; an empty value means that the setting is not set. */
 const textOf = (value: string | undefined): string => value || 'not set';
 
 function changesFrom<Settings extends Texts>(

@@ -141,7 +141,6 @@ interface CheckFieldProps extends Omit<InputHTMLAttributes<HTMLInputElement>, 'l
   readonly change: (isChecked: boolean) => void;
 }
 
-/** A checkbox, or one of several radio buttons. */
 export const CheckField = ({ label, change, ...attributes }: CheckFieldProps) => (
   <label class="check">
     <input type="checkbox" {...attributes} onChange={({ currentTarget }) => change(currentTarget.checked)} />

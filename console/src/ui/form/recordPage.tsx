@@ -27,9 +27,7 @@ interface RecordPageProps<
   readonly kind: 'rule' | 'policy';
   readonly id: string;
   readonly calls: ReturnType<typeof collection<Item, never, Patch>>;
-  /** Changes when records change. */
   readonly version: string;
-  /** Path of the list of records. */
   readonly list: '/rules' | '/zones';
   readonly nameOf: (item: Item) => string;
   /** Returns the consequence of a deletion, and the name that the user must type. */
@@ -46,7 +44,6 @@ interface RecordPageProps<
   readonly aside?: (item: Item) => ComponentChildren;
 }
 
-/** Page of a rule or a zone policy: its settings, as a form if the user's token may change them, and its deletion. */
 export function RecordPage<
   Item extends StoredRecord,
   Settings extends Readonly<Record<string, string>>,

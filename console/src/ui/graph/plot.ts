@@ -29,7 +29,6 @@ export interface PlotData {
 export interface PlotEvents {
   /** Called with the index of the time under the crosshair; undefined without a crosshair. */
   readonly onCrosshair: (index: number | undefined) => void;
-  /** Called with the period that the user selected by dragging. */
   readonly onZoom: (from: number, to: number) => void;
 }
 

@@ -13,7 +13,6 @@ function cellText(cell: Cell): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** Lets the browser save a text as a file. */
 function saveFile(name: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: 'text/csv' }));
   Object.assign(document.createElement('a'), { href: url, download: name }).click();
@@ -21,7 +20,6 @@ function saveFile(name: string, text: string): void {
 }
 
 interface SaveCsvProps {
-  /** Name of the file without its extension. */
   readonly name: string;
   /** Rows of the file; the first one has the titles. */
   readonly rows: () => Parameters<typeof csvOf>[0];
@@ -29,7 +27,6 @@ interface SaveCsvProps {
   readonly isEmpty?: boolean;
 }
 
-/** Button that saves a table as a CSV file. */
 export const SaveCsv = ({ name, rows, label = 'Save as CSV', isEmpty }: SaveCsvProps) => (
   <button
     type="button"

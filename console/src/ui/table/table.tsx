@@ -31,20 +31,17 @@ export interface TableProps<Row> {
   readonly rows: readonly Row[];
   /** Default: the position of the row, so that new data changes rows in place and moves none. */
   readonly keyOf?: (row: Row) => string;
-  /** Returns whether a row is highlighted, such as the rule in force. */
   readonly isMarked?: (row: Row) => boolean;
   /**
    * Default order of the rows, for {@link sortRows}. If it is set, titles of columns with a `sortKey` are buttons, and
    * the parameter `sort` of the URL is the order.
    */
   readonly sort?: string;
-  /** Returns whether the search of the page finds a row. */
   readonly isMatch?: (row: Row) => boolean;
   /** Shown instead of the table if the search finds no row. */
   readonly noMatch?: ComponentChildren;
   /** Whether all rows are shown, because the user loads them page by page. Default: the first rows, and a button. */
   readonly isWhole?: boolean;
-  /** Whether the columns need a wide window. */
   readonly isWide?: boolean;
 }
 

@@ -9,7 +9,6 @@ export function Address({
   copies = true,
 }: {
   readonly value: string;
-  /** Name that replaces the address until it has the focus. */
   readonly label?: string | undefined;
   readonly copies?: boolean;
 }) {

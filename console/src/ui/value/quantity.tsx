@@ -22,7 +22,6 @@ export function formatPercent(share: number): string {
 
 interface QuantityProps {
   readonly value: number;
-  /** Unit of the number: `queries/s`, `blocks`. */
   readonly unit: string;
 }
 

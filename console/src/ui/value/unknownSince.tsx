@@ -1,6 +1,5 @@
 import { Time } from './time.tsx';
 
-/** Headline of a page that has lost the contact to the server. */
 export function UnknownSince({ since }: { readonly since: Date }) {
   return (
     <h1 class="quiet">

@@ -10,7 +10,6 @@ const METHODS = ['eth_getBalance', 'eth_getTransactionCount', 'eth_getCode'] as 
 /** Code of an account that delegates to a contract (EIP-7702): this prefix and an address. */
 const DELEGATION = /^0xef0100([0-9a-f]{40})$/;
 
-/** Shows balance, nonce and code of an account at the latest block. They are read again at each new block. */
 export function AccountState({ address }: { readonly address: string }) {
   const network = useNetwork();
   const { heads } = useHeads();

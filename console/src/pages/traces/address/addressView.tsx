@@ -18,7 +18,6 @@ import { FilterForm } from './filterForm.tsx';
 import { AddressHistory, type Range } from './history.ts';
 import { TraceTable } from './traceTable.tsx';
 
-/** The operator's label of an address. */
 function Label({ address }: { readonly address: string }) {
   const label = decoder.value?.labelOf(address);
   return label === undefined ? null : (
@@ -28,7 +27,6 @@ function Label({ address }: { readonly address: string }) {
   );
 }
 
-/** Shows the traces of an address, newest or oldest first. The query of the URL contains the filter. */
 export function AddressView({ address }: { readonly address: string }) {
   const newest = useSignal<number | undefined>(undefined);
   // A change of the unit reads nothing again.
@@ -140,7 +138,6 @@ function End({ history, isAll }: { readonly history: AddressHistory; readonly is
 
 const MAX_RANGES = 3;
 
-/** Warns that the index lacks blocks of the searched range. */
 function Missing({ ranges, network }: { readonly ranges: readonly Range[]; readonly network: string }) {
   const [first, last] = [ranges[0]?.[0], ranges.at(-1)?.[1]];
   if (first === undefined || last === undefined) return null;

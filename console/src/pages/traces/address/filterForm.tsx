@@ -10,7 +10,6 @@ const WORDS: Readonly<Record<string, string>> = {
 const optionsOf = (values: readonly string[]) =>
   values.map((value) => [value, WORDS[value] ?? value] as const);
 
-/** Choice of a member of the filter that is true, false or not set. */
 const yesNo = (yes: string, no: string) =>
   [
     ['', 'Any'],
@@ -18,7 +17,6 @@ const yesNo = (yes: string, no: string) =>
     ['no', no],
   ] as const;
 
-/** Form of the filter for the traces of an address, which the URL contains. */
 export function FilterForm() {
   const min = useQuery().get('min') ?? '';
   return (
@@ -56,7 +54,6 @@ const ORDERS = [
   ['oldest', 'Oldest first'],
 ] as const;
 
-/** Selects the unit of the values. */
 export const UnitChoice = () => (
   <Choice
     name="unit"

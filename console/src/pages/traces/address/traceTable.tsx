@@ -60,7 +60,6 @@ interface OtherSideProps {
   readonly here: string;
 }
 
-/** Shows the direction of a trace, and the address on its other side. */
 function OtherSide({ trace, here }: OtherSideProps) {
   const { from, to } = partiesOf(trace);
   if (from === here && to === here) return <span class="quiet">itself</span>;

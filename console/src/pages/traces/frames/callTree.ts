@@ -31,7 +31,6 @@ export function treeOf(traces: readonly Trace[]): Frame | undefined {
   return frames.get('');
 }
 
-/** The paths of unfolded frames. */
 export type Open = ReadonlySet<string>;
 
 /** Returns the initial state: unfolded levels, and the frames above the wanted frame and above the cause of a failure. */

@@ -105,7 +105,6 @@ export function CallTreeView({ root, wanted, chosen }: CallTreeViewProps) {
   );
 }
 
-/** Returns the path of the frame that called the frame. */
 const callerOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('.')));
 
 interface TreeSizeProps {
@@ -114,7 +113,6 @@ interface TreeSizeProps {
   readonly set: (open: Open) => void;
 }
 
-/** Shows how many calls are visible, with buttons that unfold and fold all. */
 function TreeSize({ root, rows, set }: TreeSizeProps) {
   const calls = useMemo(() => countBelow(root).frames + 1, [root]);
   const isLimited = useSignal(false);

@@ -14,7 +14,6 @@ export function formatDecimals(value: bigint, decimals: number): string {
 export const UNITS = { ETH: WEI_DIGITS, gwei: GWEI_DIGITS, wei: 0 } as const;
 export type Unit = keyof typeof UNITS;
 
-/** Formats wei as ETH without rounding: `1,234.5`. */
 export const formatEther = (wei: bigint): string => formatDecimals(wei, WEI_DIGITS);
 export const formatGwei = (wei: bigint): string => `${formatDecimals(wei, GWEI_DIGITS)} gwei`;
 

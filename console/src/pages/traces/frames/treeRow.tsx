@@ -12,7 +12,6 @@ const MAX_INDENT = 12;
 interface TreeRowProps {
   readonly row: Row;
   readonly root: Frame;
-  /** Path of the frame whose details are open. */
   readonly wanted: string | undefined;
   readonly chosen: (path: string | undefined) => void;
   readonly isOpen: boolean;
@@ -90,7 +89,6 @@ export function TreeRow({ row, root, wanted, chosen, isOpen, isActive, toggle }:
 
 const PERCENT = 100;
 
-/** Shows the gas that a frame used, and its share of the gas that the root frame used. */
 function Gas({ frame, root }: { readonly frame: Frame; readonly root: Frame }) {
   const gas = gasUsedOf(frame.trace);
   const all = gasUsedOf(root.trace) ?? 0n;

@@ -12,7 +12,6 @@ interface VisibleRows {
   /** Heights of the rows that are not rendered. */
   readonly abovePx: number;
   readonly belowPx: number;
-  /** Scrolls a row into the window. */
   readonly reveal: (index: number) => void;
 }
 

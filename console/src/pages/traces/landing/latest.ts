@@ -1,4 +1,3 @@
-/** The latest blocks, their internal transfers, and examples in them. */
 import { type RpcFailure, type RpcOutcome, rpc, rpcBatch } from '../../../api/rpc.ts';
 import { type Frame, treeOf } from '../frames/callTree.ts';
 import { valueMoved } from '../frames/describe.ts';
@@ -13,7 +12,6 @@ export interface Latest {
   /** Traces by block hash. Older blocks are read only until there are enough transfers. */
   readonly traces: ReadonlyMap<string, readonly Trace[]>;
   readonly transfers: readonly Frame[];
-  /** Why the traces of a block are missing. */
   readonly failure: RpcFailure | undefined;
 }
 
@@ -57,7 +55,6 @@ function groupsOf<T>(items: readonly T[], keyOf: (item: T) => string | null): Ma
   return groups;
 }
 
-/** Returns the frames below the root of a transaction that moved value. */
 function transfersIn(traces: readonly Trace[]): Frame[] {
   const found: Frame[] = [];
   const visit = (frame: Frame): void => {

@@ -10,7 +10,6 @@ interface DecodedDataProps {
   readonly candidates: readonly Decoded[];
 }
 
-/** Shows decoded input, output or an event. If a selector is ambiguous, it shows each candidate. */
 export function DecodedData({ title, candidates }: DecodedDataProps) {
   if (candidates.length === 0) return null;
   return (

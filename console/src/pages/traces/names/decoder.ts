@@ -90,7 +90,6 @@ export class Decoder {
     return this.#find('function', to, selectorOf(input));
   }
 
-  /** Returns the functions that a call may have called. */
   call(to: string, input: string): Decoded[] {
     return this.#find('function', to, selectorOf(input)).map((entry) => ({
       ...entry,
@@ -98,14 +97,12 @@ export class Decoder {
     }));
   }
 
-  /** Returns the result of a call, as each function that it may have called returns it. */
   result(to: string, input: string, output: string): Decoded[] {
     return this.#find('function', to, selectorOf(input))
       .filter(({ outputs }) => outputs.length > 0)
       .map((entry) => ({ ...entry, args: decode(entry.outputs, output) }));
   }
 
-  /** Returns the custom errors that the output of a reverted call may contain. */
   error(to: string, output: string): Decoded[] {
     return this.#find('error', to, selectorOf(output)).map((entry) => ({
       ...entry,

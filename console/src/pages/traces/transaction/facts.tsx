@@ -21,7 +21,6 @@ interface TransactionFactsProps {
   readonly root: Trace | undefined;
 }
 
-/** The members of a transaction and its receipt. */
 export function TransactionFacts({ data, root }: TransactionFactsProps) {
   const { transaction, receipt, block, isSettled } = data;
   const ends = root && partiesOf(root);
@@ -59,7 +58,6 @@ const SHORT = 24;
 const shorten = (text: string): string =>
   text.length > SHORT ? `${text.slice(0, 10)}…${text.slice(-4)}` : text;
 
-/** Shows the called function with its arguments in one line. The details of the first call have all of them. */
 function Method({ root }: { readonly root: Trace }) {
   const decoded =
     root.type === 'call'

@@ -6,7 +6,6 @@ import { decoder } from '../names/names.ts';
 import { AddressLink } from '../parts.tsx';
 import type { Log } from '../types.ts';
 
-/** Maximum hex digits of a log that are shown. */
 const MAX_DIGITS = 2_048;
 
 export function Logs({ logs }: { readonly logs: readonly Log[] }) {
@@ -30,7 +29,6 @@ export function Logs({ logs }: { readonly logs: readonly Log[] }) {
   );
 }
 
-/** Shows the decoded event, or the topics and the data if no known event fits. */
 function LogData({ log: { address, topics, data } }: { readonly log: Log }) {
   const events = decoder.value?.event(address.toLowerCase(), topics, data) ?? [];
   if (events.some(({ args }) => args !== undefined)) return <DecodedData title="Event" candidates={events} />;

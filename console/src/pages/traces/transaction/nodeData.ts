@@ -12,7 +12,6 @@ export interface NodeData {
 
 export const UNREAD: NodeData = { missing: [], isSettled: false };
 
-/** Reads the transaction, its receipt and its block. */
 export async function readNodeData(hash: string, network: string): Promise<NodeData> {
   const methods = ['eth_getTransactionByHash', 'eth_getTransactionReceipt'];
   const calls = methods.map((method) => ({ method, params: [hash] }));

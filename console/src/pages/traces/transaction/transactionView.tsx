@@ -91,7 +91,6 @@ interface NeighboursProps {
   readonly block: BlockHeader | undefined;
 }
 
-/** Links to the previous and the next transaction of the block. */
 function Neighbours({ hash, block }: NeighboursProps) {
   const network = useNetwork();
   const at = block?.transactions.indexOf(hash) ?? -1;
@@ -158,7 +157,6 @@ interface PartsProps {
   readonly readAgain: () => void;
 }
 
-/** The calls, the token transfers or the logs. The URL contains which of them. */
 function Parts({ hash, traces, data: { receipt, isSettled }, call, readAgain }: PartsProps) {
   const query = useQuery();
   const view = query.get('view') ?? '';
