@@ -93,7 +93,7 @@ interface NeighboursProps {
 
 function Neighbours({ hash, block }: NeighboursProps) {
   const network = useNetwork();
-  const at = block?.transactions.indexOf(hash) ?? -1;
+  const at = block?.transactions.findIndex((one) => one === hash) ?? -1;
   const link = (id: string | undefined, text: string) =>
     at >= 0 &&
     (id === undefined ? (

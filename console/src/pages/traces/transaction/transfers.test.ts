@@ -2,12 +2,13 @@ import { encodeAbiParameters, encodeEventTopics, erc20Abi, erc721Abi, erc1155Abi
 import { expect, it } from 'vitest';
 import { Decoder } from '../names/decoder.ts';
 import { symbolIn } from '../names/symbol.ts';
+import type { Log } from '../types.ts';
 import { transfersOf } from './transfers.ts';
 
 const [TOKEN, FROM, TO] = ['aa', '01', '02'].map((byte) => `0x${byte.repeat(20)}`) as [Hex, Hex, Hex];
 const decoder = new Decoder({ abis: {}, labels: {} });
-const log = (topics: unknown, data: string, logIndex = '0x0') => ({
-  ...{ address: TOKEN, topics: topics as string[], data, logIndex },
+const log = (topics: unknown, data: Hex, logIndex: Hex = '0x0') => ({
+  ...{ address: TOKEN, topics: topics as Log['topics'], data, logIndex },
 });
 const uint = { type: 'uint256' } as const;
 
