@@ -195,14 +195,14 @@ describe.skipIf(CHROMIUM === undefined)(
 
     it('switches an entry off and on, and deletes it, each with Undo', async () => {
       await page.getByRole('link', { name: '192.0.2.0/24' }).click();
-      await heading().getByText('192.0.2.0/24 is denied.').waitFor();
+      await heading().getByText('denied').waitFor();
       await page.getByLabel('In force').uncheck();
       await button('Save').click();
-      await heading().getByText('192.0.2.0/24: switched off.').waitFor();
+      await heading().getByText('switched off').waitFor();
       await button('Undo').click();
       await page.getByText('Undone: the entry for 192.0.2.0/24 has its previous settings.').waitFor();
       await checkState(tab, 'list-entry');
-      await page.getByRole('link', { name: '← Both lists' }).click();
+      await page.getByRole('link', { name: '← All lists' }).click();
       await button('Delete 192.0.2.0/24').click();
       await dialog().getByText('Delete 192.0.2.0/24 from the denylist?').waitFor();
       await dialog().getByRole('button', { name: 'Delete' }).click();

@@ -5,7 +5,7 @@ import { may } from '../../session.ts';
 import { confirm } from '../../ui/form/confirm.tsx';
 import { confirmAndDelete } from '../../ui/form/confirmAndDelete.ts';
 import { showFailure, showToast } from '../../ui/toast.tsx';
-import { entryValue, isListableName, listTexts, newEntryOf, sameEntry } from './entries.ts';
+import { DELETED, entryValue, isListableName, listTexts, newEntryOf, sameEntry } from './entries.ts';
 
 const VERBS = { denylist: 'Deny', allowlist: 'Allow' } as const;
 
@@ -78,7 +78,7 @@ export async function confirmAndDeleteEntry(list: AccessListName, id: string): P
   await confirmAndDelete(read.value, {
     question: {
       title: `Delete ${value} from the ${list}?`,
-      text: 'From the next query on, the rule in force applies to it. You can undo this for 10 seconds.',
+      text: DELETED,
       action: 'Delete',
     },
     deleted: `${value} is not ${listTexts[list].past} any more.`,

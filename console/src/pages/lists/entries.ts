@@ -12,6 +12,10 @@ export const listTexts: Readonly<Record<AccessListName, { readonly past: string;
     },
   };
 
+/** Consequence of the deletion of an entry. */
+export const DELETED =
+  'From the next query on, the rule in force applies to it. You can undo this for 10 seconds.';
+
 export const entryValue = (entry: Schemas['AccessEntryCreation'] | AccessEntry): string =>
   'prefix' in entry ? entry.prefix : entry.name;
 

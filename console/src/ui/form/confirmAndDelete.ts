@@ -6,13 +6,13 @@ import { goTo } from '../../navigate.ts';
 import { showFailure, showToast } from '../toast.tsx';
 import { confirm, type Question } from './confirm.tsx';
 
-interface ServiceMembers {
+export interface StoredRecord {
   readonly id: string;
   readonly created_on: string;
   readonly modified_on: string;
 }
 
-export interface Deletion<Item extends ServiceMembers> {
+export interface Deletion<Item extends StoredRecord> {
   readonly question: Omit<Question, 'isHarmful'>;
   /** Messages after the deletion, and after the record was created again. */
   readonly deleted: string;
@@ -28,7 +28,7 @@ export interface Deletion<Item extends ServiceMembers> {
 }
 
 /** Asks the user, deletes a record unless it was changed since it was read, and offers to create it again. */
-export async function confirmAndDelete<Item extends ServiceMembers>(
+export async function confirmAndDelete<Item extends StoredRecord>(
   tagged: Tagged<Item>,
   { question, deleted, restored, calls, list, isDeleting }: Deletion<Item>,
 ): Promise<void> {

@@ -10,28 +10,23 @@ import { useLoaded } from '../useLoaded.ts';
 import { Time } from '../value/time.tsx';
 import { UntrustedText } from '../value/untrustedText.tsx';
 import type { Question } from './confirm.tsx';
-import { confirmAndDelete } from './confirmAndDelete.ts';
+import { confirmAndDelete, type StoredRecord } from './confirmAndDelete.ts';
 import { EditForm, type FieldsProps } from './editForm.tsx';
-
-interface StoredRecord {
-  readonly id: string;
-  readonly created_on: string;
-  readonly modified_on: string;
-}
 
 interface RecordPageProps<
   Item extends StoredRecord,
   Settings extends Readonly<Record<string, string>>,
   Patch,
 > {
-  readonly kind: 'rule' | 'policy';
+  readonly kind: 'rule' | 'policy' | 'entry';
   readonly id: string;
   readonly calls: ReturnType<typeof collection<Item, never, Patch>>;
-  readonly version: string;
-  readonly list: '/rules' | '/zones';
+  /** Changes when the live stream reports another version of the records. */
+  readonly version?: string;
+  readonly list: '/rules' | '/zones' | '/lists';
   readonly nameOf: (item: Item) => string;
-  /** Returns the consequence of a deletion, and the name that the user must type. */
-  readonly deletion: (item: Item) => Promise<Required<Pick<Question, 'text' | 'typed'>>>;
+  /** Returns the consequence of a deletion, and the name that the user must type, if any. */
+  readonly deletion: (item: Item) => Promise<Pick<Question, 'text' | 'typed'>>;
   readonly titles: Readonly<Record<keyof Settings & string, string>>;
   readonly settingsOf: (item: Item) => Settings;
   readonly patchOf: (changes: Partial<Settings>) => Patch;
@@ -72,7 +67,7 @@ export function RecordPage<
         {...{ kind, tagged, titles, settingsOf, reload: reads.again, fields: props.fields }}
         name={nameOf(tagged.item)}
         initial={props.proposed && { ...settingsOf(tagged.item), ...props.proposed }}
-        update={(from, changes) => calls.update(from, props.patchOf(changes))}
+        update={(from, changes) => calls.update(from, props.patchOf(changes)).finally(reads.again)}
       />
     ) : (
       <Facts
@@ -89,7 +84,8 @@ export function RecordPage<
           <div class="head">
             <section>
               <h1>
-                {kind === 'rule' ? 'Rule' : 'Policy'} for <UntrustedText text={nameOf(tagged.item)} />
+                {kind.charAt(0).toUpperCase() + kind.slice(1)} for{' '}
+                <UntrustedText text={nameOf(tagged.item)} />
                 {isGone ? ': deleted' : props.tag?.(tagged.item)}
               </h1>
               <p class="quiet">
