@@ -275,7 +275,7 @@ describe.skipIf(CHROMIUM === undefined)(
         /^Attack on example\.test\n {2}id +[0-9a-f-]{36}\n[\s\S]*Names: would be dropped most:\n/,
       );
       await go('Attacks');
-      await page.getByText('One attack in the last 90 days; one is active.').waitFor();
+      await page.getByText('Attacks in the last 90 days: 1 (1 active).').waitFor();
       // Each page has a bar, and the tab another title and icon.
       await page
         .getByRole('complementary', { name: 'Attack' })
@@ -385,7 +385,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await go('Rules');
       await hitsRead();
       await api(`/${result.id}`, { method: 'DELETE' });
-      await heading().getByText('One rule; the one for everywhere is in force here, monitoring.').waitFor();
+      await heading().getByText('1 rule. In force here: the rule for everywhere, monitoring.').waitFor();
     });
 
     it('shows what monitoring would have dropped, enables the rule, shows the drops, and undoes a change of mode', async () => {
@@ -646,7 +646,7 @@ describe.skipIf(CHROMIUM === undefined)(
         await search.fill(text);
         await expect.poll(() => rows.allTextContents()).toEqual([expect.stringContaining('datacenter lax')]);
         expect(await hidden.isVisible()).toBe(false);
-        await heading().getByText('2 rules; the one for everywhere is in force here').waitFor();
+        await heading().getByText('2 rules. In force here: the rule for everywhere').waitFor();
       }
       await checkState(tab, 'rules-found');
       await search.fill('nowhere');

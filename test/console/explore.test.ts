@@ -202,9 +202,9 @@ describe.skipIf(CHROMIUM === undefined)(
       await rows().first().waitFor();
       await expect.poll(() => rows().count()).toBe(1);
       await pay(PAID, 2_500_000_000_000_000_001n);
-      await button('Show one new trace').waitFor();
+      await button('Show 1 new trace').waitFor();
       await expect.poll(() => rows().count()).toBe(1);
-      await button('Show one new trace').click();
+      await button('Show 1 new trace').click();
       await rows().first().getByText('2.500000000000000001').waitFor();
       await expect.poll(() => rows().count()).toBe(2);
       await page.getByText('All traces in blocks').waitFor();
@@ -303,9 +303,7 @@ describe.skipIf(CHROMIUM === undefined)(
     it('creates a token that is shown once, counts its requests, and revokes it by name', async () => {
       await go('Access');
       await page
-        .getByText(
-          'The server’s own token is the only one that is valid. The gateway is open: no key was ever created.',
-        )
+        .getByText('Valid tokens: only the server’s own. The gateway is open: no key was ever created.')
         .waitFor();
       await checkPage(tab, 'access-empty');
       const hint = page.locator('.empty pre').filter({ hasText: 'floodgate token create' });
@@ -356,7 +354,7 @@ describe.skipIf(CHROMIUM === undefined)(
       const reader = await openTab(browser, floodgate.url);
       await reader.page.goto(`${floodgate.url}/console/access`);
       await signIn(reader.page, secret);
-      await reader.page.getByText('One token is valid').waitFor();
+      await reader.page.getByText('Valid tokens: 1').waitFor();
       const buttons = await reader.page.locator('main').getByRole('button').allTextContents();
       expect(buttons).toEqual([]);
       expect(await reader.page.getByText('API keys of the gateway').count()).toBe(0);

@@ -70,7 +70,7 @@ describe.skipIf(CHROMIUM === undefined || postgresFolder === undefined)(
       await page.getByRole('button', { name: 'Sign in' }).click();
       const row = page.locator('main tbody tr').filter({ hasText: 'SJC, WNAM' });
       await row.getByText('active').waitFor();
-      await page.getByRole('heading', { name: /One attack in the last 90 days; one is active/ }).waitFor();
+      await page.getByRole('heading', { name: /Attacks in the last 90 days: 1 \(1 active\)/ }).waitFor();
       await expect.poll(() => page.getByRole('columnheader', { name: 'Seen at' }).count()).toBe(1);
       await checkState(tab, 'attacks-fleet');
       const asked: string[] = [];
@@ -122,7 +122,7 @@ describe.skipIf(CHROMIUM === undefined || postgresFolder === undefined)(
     it('lists the guards with state, rule in force and version, in an order that the URL contains', async () => {
       const { page } = tab;
       await page.getByRole('link', { name: 'Fleet', exact: true }).first().click();
-      await page.getByRole('heading', { name: '2 guards: 2 are up.' }).waitFor();
+      await page.getByRole('heading', { name: 'Guards: 2 up.' }).waitFor();
       const rows = page.getByRole('table', { name: 'Guards' }).locator('tbody tr');
       await rows.first().getByText('WEUR, AMS').waitFor();
       await rows.first().getByText('this server').waitFor();
@@ -141,9 +141,7 @@ describe.skipIf(CHROMIUM === undefined || postgresFolder === undefined)(
       });
       await page.getByRole('link', { name: 'Now', exact: true }).first().click();
       await page.getByRole('link', { name: 'Fleet', exact: true }).first().click();
-      await page
-        .getByRole('heading', { name: '2 guards: 1 is up, 1 is silent; 1 has an older version.' })
-        .waitFor();
+      await page.getByRole('heading', { name: 'Guards: 1 up, 1 silent, 1 with an older version.' }).waitFor();
       await page.getByText('▲ silent: no report for 30 s').waitFor();
       await checkPage(tab, 'fleet');
       await checkWidth(tab, 'fleet');

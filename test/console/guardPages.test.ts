@@ -162,7 +162,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await api(`${CONFIGS}/denylist`, { method: 'DELETE' });
       await page.keyboard.press('g');
       await page.keyboard.press('l');
-      await heading().getByText('Nothing is denied; nothing is allowed.').waitFor();
+      await heading().getByText('Denied: nothing. Allowed: nothing.').waitFor();
       await checkState(tab, 'lists-empty');
       const value = page.getByLabel('New network or name');
       const add = async (text: string) => {
@@ -176,14 +176,14 @@ describe.skipIf(CHROMIUM === undefined)(
       await checkState(tab, 'list-bad-network');
       await page.getByLabel('Comment', { exact: true }).fill('=1+1 <b>');
       await add('192.0.2.0/24');
-      await heading().getByText('1 network is denied; nothing is allowed.').waitFor();
+      await heading().getByText('Denied: 1 network. Allowed: nothing.').waitFor();
       // A second entry for the same network would have no effect.
       await add('192.0.2.0/24');
       await page.getByText('192.0.2.0/24 is already denied.').waitFor();
       expect(await entriesOf('denylist')).toEqual(['192.0.2.0/24']);
       await page.getByLabel('Effect').selectOption('allow');
       await add('dyn.example');
-      await heading().getByText('1 network is denied; 1 name is allowed.').waitFor();
+      await heading().getByText('Denied: 1 network. Allowed: 1 name.').waitFor();
       await checkPage(tab, 'lists');
       await checkWidth(tab, 'lists');
       expect((await download())[1]).toMatch(/^denylist,192\.0\.2\.0\/24,true,'=1\+1 <b>,/);
@@ -206,7 +206,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await button('Delete 192.0.2.0/24').click();
       await dialog().getByText('Delete 192.0.2.0/24 from the denylist?').waitFor();
       await dialog().getByRole('button', { name: 'Delete' }).click();
-      await heading().getByText('Nothing is denied; 1 name is allowed.').waitFor();
+      await heading().getByText('Denied: nothing. Allowed: 1 name.').waitFor();
       await button('Undo').click();
       await page.getByText('Undone: 192.0.2.0/24 is on the denylist again').waitFor();
       expect(await api(`${CONFIGS}/denylist`)).toMatchObject([
@@ -266,7 +266,7 @@ describe.skipIf(CHROMIUM === undefined)(
     it('sends a test alert to each webhook, and shows the result and the history', async () => {
       await page.keyboard.press('g');
       await page.keyboard.press('w');
-      await heading().getByText('2 webhooks; no alert is firing.').waitFor();
+      await heading().getByText('No alert is firing.').waitFor();
       await page.getByText('No alert was sent. The server keeps the last 100.').waitFor();
       await page.getByText('Alerts are not signed').waitFor();
       await button('Send a test alert …').click();
@@ -292,7 +292,7 @@ describe.skipIf(CHROMIUM === undefined)(
       for (const name of ['pop10', 'pop9']) await api(rulesPath(ACCOUNT), { body: { ...rule, name } });
       await page.keyboard.press('g');
       await page.keyboard.press('r');
-      await heading().getByText('3 rules; the one for everywhere is in force here, enabled.').waitFor();
+      await heading().getByText('3 rules. In force here: the rule for everywhere, enabled.').waitFor();
       const scopes = () => rowsOf('Rules').locator('td:first-child a').allTextContents();
       await expect.poll(scopes).toEqual(['datacenter pop9', 'datacenter pop10', 'everywhere']);
       await button('Scope').click();
@@ -369,7 +369,7 @@ describe.skipIf(CHROMIUM === undefined)(
     it('finds no action that the token does not allow', async () => {
       const other = await openTab(browser, server.url);
       await signIn(other.page, 'lists', reader);
-      await heading(other.page).getByText('1 network is denied; 2 names are allowed.').waitFor();
+      await heading(other.page).getByText('Denied: 1 network. Allowed: 2 names.').waitFor();
       await checkState(other, 'list-reader');
       await other.page.keyboard.press('Control+k');
       await other.page.getByRole('combobox', { name: 'Search everything' }).fill('new rule');

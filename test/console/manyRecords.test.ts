@@ -50,7 +50,7 @@ describe.skipIf(CHROMIUM === undefined)(
     it.each([
       ['rules', '300 rules', 'pop29'],
       ['zones', '300 policies', 'zone29'],
-      ['lists', '300 networks are denied', 'pop29'],
+      ['lists', 'Denied: 300 networks', 'pop29'],
     ])('/%s renders the first 100, counts all, finds any and shows more', async (path, headline, sought) => {
       const rows = page.locator('main tbody').getByRole('row');
       await page.goto(`${server.url}/console/${path}?account=${ACCOUNT}`);
@@ -76,12 +76,12 @@ describe.skipIf(CHROMIUM === undefined)(
           statuses.push(`${list} ${response.status()}`);
       });
       await page.goto(`${server.url}/console/lists?account=${ACCOUNT}`);
-      await page.locator('main h1').getByText('300 networks are denied').waitFor();
+      await page.locator('main h1').getByText('Denied: 300 networks').waitFor();
       await expect.poll(() => statuses).toContain('allowlist 304');
       statuses.length = 0;
       await page.getByLabel('New network or name').fill('192.0.2.0/24');
       await page.getByRole('button', { name: 'Add the entry' }).click();
-      await page.locator('main h1').getByText('301 networks are denied').waitFor();
+      await page.locator('main h1').getByText('Denied: 301 networks').waitFor();
       await expect.poll(() => statuses).toContain('allowlist 304');
       expect(statuses.filter((status) => status.endsWith('200'))).toEqual(['denylist 200']);
     });

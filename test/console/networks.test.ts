@@ -102,7 +102,7 @@ describe.skipIf(CHROMIUM === undefined)(
 
       // New traces are those of the selected network.
       await paySide(6n);
-      await button('Show one new trace').click();
+      await button('Show 1 new trace').click();
       await expect.poll(() => rows().count()).toBe(2);
 
       // The other network has no trace of this address. Going back selects the first network again.

@@ -22,7 +22,7 @@ const PAGES: readonly (readonly [path: string, settled: string, controls: readon
   ['rules/RULE', 'Rule for everywhere', ['Delete …', 'Discard changes', 'Enable it …', 'Save']],
   ['zones', 'Policy', ['New policy']],
   ['zones/POLICY', `Policy for ${ZONE_NAME}`, ['Delete …', 'Forget what was learned …']],
-  ['lists', '1 network is denied', ['Add the entry', 'Delete 192.0.2.0/24']],
+  ['lists', 'Denied: 1 network', ['Add the entry', 'Delete 192.0.2.0/24']],
   ['lists/denylist/ENTRY', 'Entry for 192.0.2.0/24', ['Delete …', 'Save']],
   ['activity', 'Newest change', []],
   ['alerts', 'Webhooks', ['Send a test alert …']],

@@ -61,7 +61,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.reload();
       await expect.poll(() => rate().inputValue()).toBe('high');
       await page.getByRole('link', { name: '← All rules' }).click();
-      await page.getByText('One rule').waitFor();
+      await page.getByText('1 rule').waitFor();
       await page.goBack();
       await expect.poll(() => rate().inputValue()).toBe('high');
       await api('DELETE', `/user/tokens/${token.id}`);
@@ -130,9 +130,9 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.reload();
       await expect.poll(() => value().inputValue()).toBe('192.0.2.0/24');
       await button('Add the entry').click();
-      await page.getByText('1 network is allowed').waitFor();
+      await page.getByText('Allowed: 1 network').waitFor();
       await page.reload();
-      await page.getByText('1 network is allowed').waitFor();
+      await page.getByText('Allowed: 1 network').waitFor();
       expect(await value().inputValue()).toBe('');
     });
 

@@ -130,7 +130,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await checkWidth(tab, 'zones');
       await api(`/zones/${id}`, 'DELETE');
       await row.waitFor({ state: 'detached' });
-      await heading().getByText('One policy.').waitFor();
+      await heading().getByText('1 policy.').waitFor();
       page.off('request', count);
       // One or two reads for each of the three changes: by the live stream, and by its next message.
       expect(reads).toBeLessThanOrEqual(6);
@@ -190,7 +190,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await row.getByText('… still learning').waitFor();
       await row.getByText('names; profile medium, rate medium').waitFor();
       await row.getByText('0 %').nth(2).waitFor();
-      await heading().getByText('One zone is still learning. 2 policies.').waitFor();
+      await heading().getByText('1 zone: still learning (1). 2 policies.').waitFor();
       await row.getByRole('link', { name: `policy for ${ZONE}` }).click();
       await button('Forget what was learned …').click();
       await dialog().getByText('Names from zone files and transfers remain').waitFor();
@@ -241,7 +241,7 @@ describe.skipIf(CHROMIUM === undefined)(
       );
       await page.reload();
       await heading()
-        .getByText('4 zones: 1 is under attack, 2 need a rate, 1 is safe to enable. 2 policies.')
+        .getByText('4 zones: under attack (1), needs a rate (2), safe to enable (1). 2 policies.')
         .waitFor();
       const table = page.getByRole('table', { name: 'Assessments' });
       const row = table.getByRole('row', { name: 'new.example' });

@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { isPaletteOpen } from '../keyboard.ts';
 import { goTo } from '../navigate.ts';
 import { Dialog } from '../ui/form/dialog.tsx';
+import { counted } from '../ui/value/quantity.tsx';
 import { UntrustedText } from '../ui/value/untrustedText.tsx';
 import { type Hit, MAX_HITS, matchingHits } from './hit.ts';
 import { fixedHits, readObjects, traceHits } from './sources.ts';
@@ -85,7 +86,7 @@ export function Palette() {
               ? 'Nothing found.'
               : found.length === MAX_HITS
                 ? `The first ${MAX_HITS} hits. Type more to find others.`
-                : `${found.length === 1 ? 'One hit' : `${found.length} hits`}. ↑ ↓ to choose, Enter to open.`}
+                : `${counted(found.length, 'hit')}. ↑ ↓ to choose, Enter to open.`}
         </p>
       </div>
     </Dialog>

@@ -1,5 +1,5 @@
 import type { ApiToken, GatewayKey } from '../../api/types.ts';
-import { formatQuantity } from '../traces/frames/ether.ts';
+import { formatNumber } from '../../ui/value/quantity.tsx';
 
 const WEEK_MS = 7 * 86_400_000;
 
@@ -14,38 +14,22 @@ interface Known {
   readonly keys: readonly GatewayKey[] | undefined;
 }
 
-/** Returns a text such as `3 tokens are valid, 1 of them for less than a week. The gateway is open: …`. */
+/** Returns a text such as `Valid tokens: 3, 1 of them for less than a week. The gateway is open: …`. */
 export function accessHeadline({ hasServersToken, tokens, keys }: Known, nowMs: number): string {
-  const parts = [
-    ...(tokens ? [hasServersToken ? tokenSentence(tokens, nowMs) : validOf(tokens, 'token', nowMs)] : []),
-    ...(keys
-      ? [
-          keys.length === 0
-            ? 'The gateway is open: no key was ever created.'
-            : validOf(keys, 'gateway key', nowMs),
-        ]
-      : []),
-  ];
-  return parts.join(' ') || 'Access';
+  const ofTokens =
+    tokens && `Valid tokens: ${validOf(tokens, nowMs, hasServersToken ? 'only the server’s own' : 'none')}.`;
+  const ofKeys = keys && `Valid gateway keys: ${validOf(keys, nowMs, 'none')}.`;
+  const open = keys?.length === 0 && 'The gateway is open: no key was ever created.';
+  return [ofTokens, open || ofKeys].filter(Boolean).join(' ') || 'Access';
 }
 
-const tokenSentence = (tokens: readonly ApiToken[], nowMs: number): string =>
-  activeOnly(tokens).length === 0
-    ? 'The server’s own token is the only one that is valid.'
-    : validOf(tokens, 'token', nowMs);
-
-function validOf(all: readonly (ApiToken | GatewayKey)[], noun: string, nowMs: number): string {
+function validOf(all: readonly (ApiToken | GatewayKey)[], nowMs: number, none: string): string {
   const valid = activeOnly(all);
   const soon = valid.filter(
     ({ expires_on }) => expires_on !== undefined && Date.parse(expires_on) - nowMs < WEEK_MS,
-  ).length;
-  const first =
-    valid.length === 0
-      ? `No ${noun} is valid`
-      : valid.length === 1
-        ? `One ${noun} is valid`
-        : `${formatQuantity(valid.length)} ${noun}s are valid`;
-  return soon === 0 ? `${first}.` : `${first}, ${formatQuantity(soon)} of them for less than a week.`;
+  );
+  const count = valid.length === 0 ? none : formatNumber(valid.length);
+  return soon.length === 0 ? count : `${count}, ${formatNumber(soon.length)} of them for less than a week`;
 }
 
 export const PERMISSIONS: Readonly<Record<string, string>> = {

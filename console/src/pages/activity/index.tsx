@@ -16,7 +16,7 @@ import { Pages } from '../../ui/pages.tsx';
 import { SaveCsv } from '../../ui/table/saveCsv.tsx';
 import { type Column, Table } from '../../ui/table/table.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
-import { pluralOf } from '../../ui/value/quantity.tsx';
+import { counted } from '../../ui/value/quantity.tsx';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { Differences } from './differences.tsx';
 import { readChanges } from './readChanges.ts';
@@ -135,7 +135,7 @@ function NewChanges({ newestAt, isShown, show }: NewChangesProps) {
   const count = [...found.value].filter((at) => at > newestAt).length;
   return (
     <button type="button" class="new-changes" disabled={count === 0} onClick={show}>
-      {count === 0 ? 'No new changes' : `Show ${count} new ${pluralOf(count, 'change', 'changes')}`}
+      {count === 0 ? 'No new changes' : `Show ${counted(count, 'new change')}`}
     </button>
   );
 }

@@ -1,5 +1,6 @@
 import type { Column } from '../../ui/table/table.tsx';
 import { timeColumn } from '../../ui/table/timeColumn.tsx';
+import { counted } from '../../ui/value/quantity.tsx';
 import { Time } from '../../ui/value/time.tsx';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { type Alert, kindText, reasonText, type Webhook } from './texts.ts';
@@ -36,11 +37,7 @@ export const webhookColumns: readonly Column<Webhook>[] = [
     title: 'Waiting',
     isNumber: true,
     cell: ({ waiting }) =>
-      waiting === 0 ? (
-        '0 alerts'
-      ) : (
-        <span class="look">▲ {waiting === 1 ? '1 alert' : `${waiting} alerts`}</span>
-      ),
+      waiting === 0 ? '0 alerts' : <span class="look">▲ {counted(waiting, 'alert')}</span>,
   },
 ];
 

@@ -21,8 +21,8 @@ it('an alert is open until its incident is resolved; a test never is', () => {
 
 it('the headline names failing webhooks before open alerts', () => {
   expect(alertsHeadline({ webhooks: [], is_signed: false, history: [] }).text).toContain('no alert is sent');
-  expect(of([])).toBe('One webhook; no alert is firing.');
-  expect(of([alert('b', 'firing')])).toBe('One alert is firing: node unhealthy (node-1).');
+  expect(of([])).toBe('No alert is firing.');
+  expect(of([alert('b', 'firing')])).toBe('Firing: node unhealthy (node-1).');
   const failed = { last_attempt: { at: '', delivered: false, reason: 'ECONNREFUSED' } };
   expect(of([alert('b', 'firing')], failed)).toBe('webhook-1 did not accept the last alert.');
 });

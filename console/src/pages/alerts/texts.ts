@@ -30,13 +30,9 @@ export function alertsHeadline({ webhooks, history }: Alerts): {
   const failing = webhooks.flatMap(({ name, last_attempt: last }) => (last?.delivered === false ? name : []));
   if (failing.length > 0) return not(`${failing.join(', ')} did not accept the last alert.`);
   const open = openAlerts(history).map(({ kind, subject }) => `${kindText(kind)} (${subject})`);
-  const count = open.length === 1 ? 'One alert is' : `${open.length} alerts are`;
-  if (open.length > 0)
-    return not(`${count} firing: ${open.slice(0, 3).join(', ')}${open.length > 3 ? ' …' : ''}.`);
-  return {
-    text: `${webhooks.length === 1 ? 'One webhook' : `${webhooks.length} webhooks`}; no alert is firing.`,
-    isWell: true,
-  };
+  const more = open.length > 3 ? ` and ${open.length - 3} more` : '';
+  if (open.length > 0) return not(`Firing: ${open.slice(0, 3).join(', ')}${more}.`);
+  return { text: 'No alert is firing.', isWell: true };
 }
 
 import type { Schemas } from '../../api/types.ts';

@@ -112,6 +112,5 @@ function headline(total: number, days: string, shown: readonly AttackSummary[]):
   const elsewhere = shown.flatMap(({ id, state }) => (state === 'active' ? id : []));
   const lasting = new Set([...openAttacks.value.split(','), ...elsewhere].filter((id) => id !== '')).size;
   const span = SPANS.find(([value]) => value === days)?.[1] ?? 'that time';
-  const all = total === 0 ? 'No attack' : total === 1 ? 'One attack' : `${total} attacks`;
-  return `${all} in the ${span}${lasting > 0 ? `; ${lasting === 1 ? 'one is active' : `${lasting} are active`}` : ''}.`;
+  return `Attacks in the ${span}: ${total || 'none'}${lasting > 0 ? ` (${lasting} active)` : ''}.`;
 }

@@ -20,10 +20,10 @@ it('a guard is outdated if one that is up has a newer version, by the numbers in
 });
 
 it('the headline counts guards that are up, silent and outdated', () => {
-  expect(fleetHeadline([])).toBe('No guard.');
-  expect(fleetHeadline([guard('1')])).toBe('One guard; it is up.');
+  expect(fleetHeadline([])).toBe('Guards: none.');
+  expect(fleetHeadline([guard('1')])).toBe('Guards: 1 up.');
   expect(fleetHeadline([guard('0.9.0'), guard('0.10.0'), guard('0.10.0', false)])).toBe(
-    '3 guards: 2 are up, 1 is silent; 1 has an older version.',
+    'Guards: 2 up, 1 silent, 1 with an older version.',
   );
   expect([placeText({}), placeText({ region: 'WEUR', datacenter: 'AMS' })]).toEqual([
     'no location',

@@ -12,19 +12,18 @@ export function isOutdated({ version }: FleetInstance, guards: readonly FleetIns
   return newest !== undefined && newest.localeCompare(version, 'en', { numeric: true }) > 0;
 }
 
-/** Returns a sentence such as `3 guards: 2 are up, 1 is silent; 1 has an older version.` */
+/** Returns a text such as `Guards: 2 up, 1 silent, 1 with an older version.` */
 export function fleetHeadline(guards: readonly FleetInstance[]): string {
-  if (guards.length === 0) return 'No guard.';
-  const up = guards.filter(({ is_up }) => is_up).length;
-  const silent = guards.length - up;
-  const outdated = guards.filter((guard) => isOutdated(guard, guards)).length;
-  const parts = [
-    ...(up > 0 ? [`${up} ${up === 1 ? 'is' : 'are'} up`] : []),
-    ...(silent > 0 ? [`${silent} ${silent === 1 ? 'is' : 'are'} silent`] : []),
+  const parts: readonly (readonly [string, (guard: FleetInstance) => boolean])[] = [
+    ['up', ({ is_up }) => is_up],
+    ['silent', ({ is_up }) => !is_up],
+    ['with an older version', (guard) => isOutdated(guard, guards)],
   ];
-  const older = outdated === 0 ? '' : `; ${outdated} ${outdated === 1 ? 'has' : 'have'} an older version`;
-  if (guards.length === 1) return `One guard; it is ${up === 1 ? 'up' : 'silent'}.`;
-  return `${guards.length} guards: ${parts.join(', ')}${older}.`;
+  const counts = parts.flatMap(([state, isIn]) => {
+    const count = guards.filter(isIn).length;
+    return count === 0 ? [] : [`${count} ${state}`];
+  });
+  return `Guards: ${counts.join(', ') || 'none'}.`;
 }
 
 import type { FleetInstance } from '../../api/types.ts';

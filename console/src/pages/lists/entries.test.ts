@@ -36,9 +36,9 @@ it('an entry that is not in force is not the same as a new one', () => {
 it('the headline counts entries that are in force', () => {
   const denied = { ...network, list: 'denylist' } as const;
   const allowed = { ...name, list: 'allowlist' } as const;
-  expect(listsHeadline([])).toBe('Nothing is denied; nothing is allowed.');
+  expect(listsHeadline([])).toBe('Denied: nothing. Allowed: nothing.');
   expect(
     listsHeadline([denied, denied, { ...allowed, list: 'denylist' }, { ...allowed, enabled: false }]),
-  ).toBe('2 networks and 1 name are denied; nothing is allowed.');
-  expect(listsHeadline([denied, allowed])).toBe('1 network is denied; 1 name is allowed.');
+  ).toBe('Denied: 2 networks, 1 name. Allowed: nothing.');
+  expect(listsHeadline([denied, allowed])).toBe('Denied: 1 network. Allowed: 1 name.');
 });

@@ -1,3 +1,5 @@
+import { counted } from '../../ui/value/quantity.tsx';
+
 export const listNames = ['denylist', 'allowlist'] as const satisfies readonly AccessListName[];
 
 export const listTexts: Readonly<Record<AccessListName, { readonly past: string; readonly effect: string }>> =
@@ -36,20 +38,16 @@ export const sameEntry = (entries: readonly AccessEntry[], text: string): Access
 
 type Listed = AccessEntry & { readonly list: AccessListName };
 
-/** Returns a sentence such as `2 networks and 1 name are denied; nothing is allowed.` */
+/** Returns a text such as `Denied: 2 networks, 1 name. Allowed: nothing.` */
 export function listsHeadline(entries: readonly Listed[]): string {
-  const [denied = '', allowed] = listNames.map((list) => {
+  const countIn = (list: AccessListName) => {
     const inForce = entries.filter((entry) => entry.list === list && entry.enabled);
     const networks = inForce.filter((entry) => 'prefix' in entry).length;
-    const counts = [countOf(networks, 'network'), countOf(inForce.length - networks, 'name')]
-      .flat()
-      .join(' and ');
-    return `${counts || 'nothing'} ${inForce.length > 1 ? 'are' : 'is'} ${listTexts[list].past}`;
-  });
-  return `${denied.charAt(0).toUpperCase()}${denied.slice(1)}; ${allowed}.`;
+    const names = inForce.length - networks;
+    const counts = [networks && counted(networks, 'network'), names && counted(names, 'name')];
+    return counts.filter(Boolean).join(', ') || 'nothing';
+  };
+  return `Denied: ${countIn('denylist')}. Allowed: ${countIn('allowlist')}.`;
 }
-
-const countOf = (count: number, noun: string): string[] =>
-  count === 0 ? [] : [`${count} ${noun}${count === 1 ? '' : 's'}`];
 
 import type { AccessEntry, AccessListName, Schemas } from '../../api/types.ts';

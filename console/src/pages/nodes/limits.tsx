@@ -20,7 +20,7 @@ export function Limits({ health }: { readonly health: Schemas['Health'] }) {
   const { limited, http, stores, memory, versions } = health;
   const hit = Object.entries(limited).filter(([, count]) => count > 0);
   const rejections = (name: string, count: number) =>
-    [name, formatQuantity(count), `${pluralOf(count, 'request', 'requests')} since server start`] as const;
+    [name, formatQuantity(count), `${pluralOf(count, 'request')} since server start`] as const;
   return (
     <section class="network">
       <h2>Server</h2>

@@ -7,7 +7,7 @@ import { type Column, Table } from '../../ui/table/table.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { useAction } from '../../ui/useAction.ts';
 import { escapeInvisible } from '../../ui/value/escapeInvisible.ts';
-import { formatPercent, pluralOf } from '../../ui/value/quantity.tsx';
+import { counted, formatPercent } from '../../ui/value/quantity.tsx';
 import { Time } from '../../ui/value/time.tsx';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { formatQuantity } from '../traces/frames/ether.ts';
@@ -64,7 +64,7 @@ export function NetworkSection({ network, changed }: NetworkSectionProps) {
           [
             'Index',
             index.head_block === null ? 'empty' : `to block ${formatQuantity(index.head_block)}`,
-            index.lag_blocks === null ? '' : `${blocksText(index.lag_blocks)} behind the head`,
+            index.lag_blocks === null ? '' : `${counted(index.lag_blocks, 'block')} behind the head`,
           ],
           index.first_missing_block === null
             ? ['Gaps', 'none', 'all configured blocks are indexed']
@@ -81,16 +81,13 @@ export function NetworkSection({ network, changed }: NetworkSectionProps) {
           [
             'Answered from the cache',
             asked === 0 ? '—' : formatPercent((cache.hits + cache.coalesced) / asked),
-            `of ${formatQuantity(asked)} ${pluralOf(asked, 'call', 'calls')} since server start`,
+            `of ${counted(asked, 'call')} since server start`,
           ],
         ]}
       />
     </section>
   );
 }
-
-const blocksText = (count: number): string =>
-  `${formatQuantity(count)} ${pluralOf(count, 'block', 'blocks')}`;
 
 interface Actions {
   readonly nodes: readonly Schemas['NodeHealth'][];
@@ -121,7 +118,7 @@ function columns({ nodes, drain, resume }: Actions): readonly Column<Schemas['No
     {
       title: 'Lag',
       isNumber: true,
-      cell: ({ lag_blocks }) => (lag_blocks === null ? '—' : blocksText(lag_blocks)),
+      cell: ({ lag_blocks }) => (lag_blocks === null ? '—' : counted(lag_blocks, 'block')),
     },
     {
       title: 'Latency',

@@ -2,7 +2,7 @@ import type { AttackSummary, GuardStatus } from '../../api/types.ts';
 import { live, unknownSince } from '../../live.ts';
 import { isHarmful, meanRates, usersShare } from '../../rates.ts';
 import { Link } from '../../ui/link.tsx';
-import { formatNumber, formatPercent, pluralOf, Quantity } from '../../ui/value/quantity.tsx';
+import { counted, formatNumber, formatPercent, Quantity } from '../../ui/value/quantity.tsx';
 import { Time } from '../../ui/value/time.tsx';
 import { UnknownSince } from '../../ui/value/unknownSince.tsx';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
@@ -130,8 +130,8 @@ function AllWell({ guard }: { readonly guard: GuardStatus }) {
             <Quantity value={wouldDrop} unit="would be dropped" />,{' '}
           </>
         )}
-        <span class="span">last {MEAN_SECONDS} s</span>. The guard knows {formatNumber(guard.profile_names)}{' '}
-        {pluralOf(guard.profile_names, 'name', 'names')}.
+        <span class="span">last {MEAN_SECONDS} s</span>. The guard knows{' '}
+        {counted(guard.profile_names, 'name')}.
       </p>
     </>
   );

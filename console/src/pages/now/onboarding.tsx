@@ -9,7 +9,7 @@ import { ErrorBox } from '../../ui/errorBox.tsx';
 import { Link } from '../../ui/link.tsx';
 import { useAction } from '../../ui/useAction.ts';
 import { useLoaded } from '../../ui/useLoaded.ts';
-import { formatNumber, pluralOf } from '../../ui/value/quantity.tsx';
+import { counted } from '../../ui/value/quantity.tsx';
 
 const storageKey = (): string => `floodgate.started.${account.value}`;
 
@@ -75,7 +75,7 @@ function stepsOf({ profile_names: names, rule, test_flood: flood }: GuardStatus,
       done: names > 0,
       text:
         names > 0 ? (
-          `The guard knows ${formatNumber(names)} ${pluralOf(names, 'name', 'names')}.`
+          `The guard knows ${counted(names, 'name')}.`
         ) : (
           <>
             Start the server with <code>--dns-zones ZONE=FILE</code>.

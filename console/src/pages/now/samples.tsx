@@ -2,7 +2,7 @@ import { readSamples } from '../../api/account.ts';
 import type { Schemas } from '../../api/types.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
-import { formatNumber, pluralOf } from '../../ui/value/quantity.tsx';
+import { counted } from '../../ui/value/quantity.tsx';
 import { Time } from '../../ui/value/time.tsx';
 import { SampleList } from '../attacks/sampleList.tsx';
 
@@ -46,8 +46,7 @@ function Sampled({ sampled: { limited, queries } }: { readonly sampled: SampledS
   return (
     <>
       <p class="quiet">
-        {queries.length} of {formatNumber(limited)} {pluralOf(limited, 'query', 'queries')} that the guard
-        limited, or would have:
+        {queries.length} of {counted(limited, 'query', 'queries')} that the guard limited, or would have:
       </p>
       <SampleList queries={queries} />
     </>

@@ -2,7 +2,7 @@ import { readWhatIf } from '../../api/account.ts';
 import type { GuardStatus, Schemas } from '../../api/types.ts';
 import { hasGuard, live, refreshPeriod } from '../../live.ts';
 import { useLoaded } from '../../ui/useLoaded.ts';
-import { formatNumber, formatPercent } from '../../ui/value/quantity.tsx';
+import { counted, formatNumber, formatPercent } from '../../ui/value/quantity.tsx';
 
 const REFRESH_MS = 5_000;
 const RATES = ['low', 'medium', 'high'] as const;
@@ -32,10 +32,8 @@ export function WhatIfs() {
 function basisOf(what: Schemas['WhatIf'] | undefined): string {
   if (what === undefined) return 'From the last 60 s.';
   const { seconds, queries, recorded } = what;
-  if (queries === 0) return `No queries in the last ${seconds} s.`;
-  const all = `${queries === 1 ? 'query' : `${formatNumber(queries)} queries`} of the last ${seconds} s.`;
-  if (recorded < queries) return `From ${formatNumber(recorded)} of ${all}`;
-  return queries === 1 ? `From the one ${all}` : `From all ${all}`;
+  const part = recorded < queries ? `${formatNumber(recorded)} of ` : '';
+  return `From ${part}${counted(queries, 'query', 'queries')} of the last ${seconds} s.`;
 }
 
 interface MatrixProps {

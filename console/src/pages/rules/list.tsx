@@ -10,7 +10,7 @@ import { LoadState } from '../../ui/loadState.tsx';
 import { type Column, Table } from '../../ui/table/table.tsx';
 import { timeColumn } from '../../ui/table/timeColumn.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
-import { formatNumber } from '../../ui/value/quantity.tsx';
+import { counted, formatNumber } from '../../ui/value/quantity.tsx';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { type Hits, useHits } from './hits.ts';
 import { ModeSelect } from './modeSelect.tsx';
@@ -69,11 +69,10 @@ export function RuleList() {
 function headline(rules: readonly Rule[]): string {
   if (rules.length === 0) return 'No rules.';
   const inForce = rules.find(({ id }) => id === ruleInForceId.value);
-  const count = rules.length === 1 ? 'One rule' : `${rules.length} rules`;
+  const count = counted(rules.length, 'rule');
   if (!hasGuard.value) return `${count}.`;
-  if (inForce === undefined) return `${count}; none is in force here: every query passes.`;
-  const place = inForce.scope === 'global' ? 'the one for everywhere' : `the one for ${scopeText(inForce)}`;
-  return `${count}; ${place} is in force here, ${inForce.mode}.`;
+  if (inForce === undefined) return `${count}. In force here: none, every query passes.`;
+  return `${count}. In force here: the rule for ${scopeText(inForce)}, ${inForce.mode}.`;
 }
 
 const queriesOf = (counts: Counts | undefined): number =>

@@ -7,7 +7,7 @@ import { isGuarded, may } from '../../session.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { useAction } from '../../ui/useAction.ts';
 import { useLoaded } from '../../ui/useLoaded.ts';
-import { formatNumber, formatPercent, pluralOf } from '../../ui/value/quantity.tsx';
+import { counted, formatNumber, formatPercent } from '../../ui/value/quantity.tsx';
 import { changeMode } from './changeMode.ts';
 
 const REFRESH_MS = 5_000;
@@ -64,7 +64,7 @@ function Findings({ totals }: { readonly totals: Counts }) {
     <>
       <span>
         In the last hour this rule would have dropped <strong>{formatNumber(all)}</strong> of{' '}
-        {formatNumber(queries)} {pluralOf(queries, 'query', 'queries')},
+        {counted(queries, 'query', 'queries')},
       </span>{' '}
       <span>
         <strong class={known > 0 ? 'look' : undefined}>{formatNumber(known)}</strong> of them for names that

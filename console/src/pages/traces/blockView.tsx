@@ -7,7 +7,7 @@ import { Link } from '../../ui/link.tsx';
 import { type Column, Table } from '../../ui/table/table.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { Address } from '../../ui/value/address.tsx';
-import { pluralOf } from '../../ui/value/quantity.tsx';
+import { counted } from '../../ui/value/quantity.tsx';
 import { Time } from '../../ui/value/time.tsx';
 import { UnitChoice } from './address/filterForm.tsx';
 import { Amount, decimalsIn, unitOf } from './amount.tsx';
@@ -59,8 +59,7 @@ export function BlockView({ block }: { readonly block: string }) {
         <p class="summary">
           {header && (
             <>
-              {formatQuantity(header.transactions.length)}{' '}
-              {pluralOf(header.transactions.length, 'transaction', 'transactions')}, produced by{' '}
+              {counted(header.transactions.length, 'transaction')}, produced by{' '}
               <AddressLink address={header.miner} />, <Time at={timeOfHeader(header)} />
             </>
           )}

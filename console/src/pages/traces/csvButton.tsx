@@ -1,8 +1,7 @@
 import { SaveCsv } from '../../ui/table/saveCsv.tsx';
-import { pluralOf } from '../../ui/value/quantity.tsx';
+import { counted } from '../../ui/value/quantity.tsx';
 import { blockTimes } from './blockTimes.ts';
 import { failureOfTrace, labelOf, partiesOf, valueMoved } from './frames/describe.ts';
-import { formatQuantity } from './frames/ether.ts';
 import { decoder } from './names/names.ts';
 import { useNetwork } from './traceUrl.ts';
 import type { Trace } from './types.ts';
@@ -20,7 +19,7 @@ export function CsvButton({ name, traces }: CsvButtonProps) {
     <SaveCsv
       name={name}
       rows={() => rowsOf(traces, network)}
-      label={`CSV of ${formatQuantity(traces.length)} ${pluralOf(traces.length, 'row', 'rows')}`}
+      label={`CSV of ${counted(traces.length, 'row')}`}
       isEmpty={traces.length === 0}
     />
   );

@@ -4,9 +4,12 @@ const small = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 /** Formats a number: `24,171`; below ten with at most one decimal. */
 export const formatNumber = (value: number): string => (Math.abs(value) < 10 ? small : whole).format(value);
 
-/** Returns the singular or plural noun for a number, as it is displayed: `1 block`, `2 blocks`. */
-export const pluralOf = (value: number, one: string, many: string): string =>
+/** Returns the singular or plural noun for a number as it is displayed. */
+export const pluralOf = (value: number, one: string, many = `${one}s`): string =>
   formatNumber(value) === '1' ? one : many;
+/** Returns a number with its noun: `1 block`, `2 blocks`. */
+export const counted = (value: number, one: string, many?: string): string =>
+  `${formatNumber(value)} ${pluralOf(value, one, many)}`;
 
 /** Formats a fraction as `96 %`. Values close to 0 or 1 are not rounded to 0 % or 100 %. */
 export function formatPercent(share: number): string {

@@ -73,8 +73,8 @@ function SummaryText({ known: { summary, creation } }: { readonly known: Summary
       )}
       <span>
         {atLeast}
-        <strong>{formatQuantity(sum(counts.from))}</strong> {pluralOf(sum(counts.from), 'trace', 'traces')}{' '}
-        from it, {atLeast}
+        <strong>{formatQuantity(sum(counts.from))}</strong> {pluralOf(sum(counts.from), 'trace')} from it,{' '}
+        {atLeast}
         <strong>{formatQuantity(sum(counts.to))}</strong> to it, in {blocks}.{' '}
       </span>
       <span title="Moved by traces; fees, withdrawals and genesis allocations are not part of traces">

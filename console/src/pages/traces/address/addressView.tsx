@@ -3,6 +3,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { EmptyState } from '../../../ui/emptyState.tsx';
 import { ErrorBox } from '../../../ui/errorBox.tsx';
 import { Address } from '../../../ui/value/address.tsx';
+import { counted } from '../../../ui/value/quantity.tsx';
 import { UntrustedText } from '../../../ui/value/untrustedText.tsx';
 import { blockTimes } from '../blockTimes.ts';
 import { CsvButton } from '../csvButton.tsx';
@@ -76,7 +77,7 @@ function History({ address, newest }: HistoryProps) {
         <p role="status">
           {waiting > 0 ? (
             <button type="button" onClick={() => history.showWaiting()}>
-              ↑ Show {waiting === 1 ? 'one new trace' : `${formatQuantity(waiting)} new traces`}
+              ↑ Show {counted(waiting, 'new trace')}
             </button>
           ) : (
             <span class="quiet">

@@ -1,6 +1,6 @@
 import { Copy } from '../../../ui/copy.tsx';
 import { Facts } from '../../../ui/facts.tsx';
-import { pluralOf } from '../../../ui/value/quantity.tsx';
+import { counted } from '../../../ui/value/quantity.tsx';
 import { DecodedData } from '../names/decodedData.tsx';
 import { decoder } from '../names/names.ts';
 import { AddressLink, CopyCall, Ether, Failed } from '../parts.tsx';
@@ -82,8 +82,7 @@ function Data({ name, hex, hasSelector }: DataProps) {
   return (
     <figure class="data">
       <figcaption>
-        {name}, {formatQuantity(digits.length / 2)} {pluralOf(digits.length / 2, 'byte', 'bytes')}{' '}
-        <Copy text={hex} />
+        {name}, {counted(digits.length / 2, 'byte')} <Copy text={hex} />
       </figcaption>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable region must be reachable by keyboard */}
       <pre tabIndex={0}>

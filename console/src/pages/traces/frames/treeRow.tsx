@@ -1,3 +1,4 @@
+import { counted } from '../../../ui/value/quantity.tsx';
 import { decoder } from '../names/names.ts';
 import { NameText } from '../names/nameText.tsx';
 import { AddressLink, Ether, Failed } from '../parts.tsx';
@@ -76,7 +77,7 @@ export function TreeRow({ row, root, wanted, chosen, isOpen, isActive, toggle }:
           <Failed reason={failureOfTrace(trace)} />
           {folded && (
             <span class="quiet">
-              {formatQuantity(folded.frames)} {folded.frames === 1 ? 'call' : 'calls'} below
+              {counted(folded.frames, 'call')} below
               {folded.failed > 0 && `, ${formatQuantity(folded.failed)} failed`}
             </span>
           )}

@@ -93,7 +93,8 @@ interface NeighboursProps {
 
 function Neighbours({ hash, block }: NeighboursProps) {
   const network = useNetwork();
-  const at = block?.transactions.findIndex((one) => one === hash) ?? -1;
+  const hashes: readonly string[] = block?.transactions ?? [];
+  const at = hashes.indexOf(hash);
   const link = (id: string | undefined, text: string) =>
     at >= 0 &&
     (id === undefined ? (
@@ -103,8 +104,8 @@ function Neighbours({ hash, block }: NeighboursProps) {
     ));
   return (
     <nav class="neighbours" aria-label="Neighbouring transactions">
-      {link(block?.transactions[at - 1], '← Previous')}
-      {link(block?.transactions[at + 1], 'Next →')}
+      {link(hashes[at - 1], '← Previous')}
+      {link(hashes[at + 1], 'Next →')}
     </nav>
   );
 }
