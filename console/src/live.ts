@@ -27,16 +27,13 @@ export const live = signal<LiveMessage | undefined>();
 /** These values rarely change. A component that reads them instead of `live` is not rendered each second. */
 export const ruleInForceId = computed(() => live.value?.guard?.rule?.id);
 export const hasGuard = computed(() => live.value?.guard !== undefined);
-/**
- * Number of periods of `ms` since 1970 by the server's clock. It is 0 before the first message: NaN would rerun
- * effects.
- */
-export const refreshPeriod = (ms: number): number => Math.floor(Date.parse(live.value?.at ?? '') / ms) || 0;
 const contact = signal<Contact | undefined>();
 /** Time of the last message, set if none arrived for too long. The displayed state may then be outdated. */
 export const unknownSince = computed(() => contact.value?.lostSince.value);
 /** Message of the server if it rejected the live stream with 429, because too many streams are open. */
 export const streamRejection = signal<string | undefined>();
+/** Whether the server rejected the live stream. It may still answer other requests. */
+export const isStreamRejected = signal(false);
 /** Value of `performance.now()` when the newest message arrived. */
 export const lastMessageMs = signal(0);
 /**
@@ -92,6 +89,7 @@ async function readStream(followed: StreamOptions): Promise<void> {
     } catch {
       // The error is ignored: `LiveDot` shows that the connection is lost, and the loop retries.
       streamRejection.value = undefined;
+      isStreamRejected.value = false;
     }
     if (followed.stop.aborted) return;
     connection.value = 'reconnecting';
@@ -119,6 +117,7 @@ async function* messages({ path, stop, contact: heard }: StreamOptions, lastId: 
       signal: AbortSignal.any([stop, silence.signal]),
       cache: 'no-store',
     });
+    isStreamRejected.value = !response.ok;
     if (response.status === 401) rejectSession(failureOf(401, await response.json(), { path: 'live' }));
     if (response.status === 429)
       streamRejection.value = failureOf(429, await response.json(), { path: 'live' }).faults[0]?.message;

@@ -146,6 +146,20 @@ describe.skipIf(CHROMIUM === undefined)(
       await reader.context.close();
     });
 
+    it('/nodes reads the state again while the server rejects the live stream', async () => {
+      const error = {
+        success: false,
+        result: null,
+        errors: [{ code: 10503, message: 'busy' }],
+        messages: [],
+      };
+      await page.route('**/live', (route) => route.fulfill({ status: 503, json: error }));
+      await open('nodes');
+      await page.getByRole('status').filter({ hasText: 'reconnecting' }).waitFor();
+      for (let i = 0; i < 2; i++) await page.waitForRequest('**/client/v4/health');
+      await page.unroute('**/live');
+    });
+
     it('keeps a token in the sign-in form if the server did not answer', async () => {
       const opened = await openTab(browser, server.url);
       await opened.page.goto(`${server.url}/console/`);

@@ -32,7 +32,7 @@ export function TryItPage() {
   const methods = useLoaded(
     () => rpc<OpenRpc>({ network: network ?? '', method: 'rpc.discover', params: [] }),
     [network, key],
-    network === undefined || isClosed,
+    { isHeld: network === undefined || isClosed },
   );
   const openRpc = methods.loaded.value.value;
   const isReading = [rest, methods].every(({ loaded: { value } }) => value.failure === undefined);

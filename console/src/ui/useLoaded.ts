@@ -1,6 +1,7 @@
 import { type ReadonlySignal, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Failure, Outcome } from '../api/failure.ts';
+import { connection, isStreamRejected } from '../live.ts';
 
 /** Pause before a read is repeated that got no response. */
 const RETRY_MS = 1_000;
@@ -16,15 +17,21 @@ export interface Reads<T> {
   readonly again: () => void;
 }
 
+interface LoadOptions {
+  /** Whether nothing is read now, for example during a deletion of the object. Afterwards, it is read again. */
+  readonly isHeld?: boolean;
+  /** Interval at which it is read again, unless the live stream finds no server. Default: it is not read again. */
+  readonly everyMs?: number | undefined;
+}
+
 /**
  * Hook that calls `read`, if any, at once, and again when a value of `on` changes. The result of a read is ignored if
- * a value of `on` has changed, or if the result of a later read is shown. While `isHeld`, for example during a
- * deletion of the object, nothing is read; after that, it reads again.
+ * a value of `on` has changed, or if the result of a later read is shown.
  */
 export function useLoaded<T>(
   read: (() => Promise<Outcome<T>>) | undefined | false,
   on: readonly unknown[],
-  isHeld = false,
+  { isHeld = false, everyMs }: LoadOptions = {},
 ): Reads<T> {
   const loaded = useSignal<Loaded<T>>({ value: undefined, failure: undefined });
   /** Number of the current state of `on`, and numbers of reads. */
@@ -51,6 +58,13 @@ export function useLoaded<T>(
       state.current.turn++;
     };
   }, [...on, isHeld]);
+  useEffect(() => {
+    if (everyMs === undefined || isHeld) return undefined;
+    const timer = setInterval(() => {
+      if (connection.peek() !== 'reconnecting' || isStreamRejected.peek()) void latest.current();
+    }, everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs, isHeld]);
   // A read without a response is repeated until the server answers.
   useSignalEffect(() => {
     const { failure } = loaded.value;
@@ -59,14 +73,4 @@ export function useLoaded<T>(
     return () => clearTimeout(timer);
   });
   return { loaded, again: () => void again() };
-}
-
-/** Hook that calls `read` at once, and again at an interval. */
-export function usePolled<T>(read: () => Promise<Outcome<T>>, intervalMs: number): Reads<T> {
-  const reads = useLoaded(read, []);
-  useEffect(() => {
-    const timer = setInterval(reads.again, intervalMs);
-    return () => clearInterval(timer);
-  }, []);
-  return reads;
 }

@@ -14,8 +14,8 @@ const CONFIGURED = 'configured:';
 
 export function Access() {
   const seesKeys = may('keys:read') && (gateway.value?.networks.length ?? 0) > 0;
-  const tokens = useLoaded(listTokens, [], !may('tokens:read'));
-  const keys = useLoaded(listKeys, [], !seesKeys);
+  const tokens = useLoaded(listTokens, [], { isHeld: !may('tokens:read') });
+  const keys = useLoaded(listKeys, [], { isHeld: !seesKeys });
   return (
     <div class="page access">
       <h1>

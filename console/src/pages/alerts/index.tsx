@@ -9,8 +9,9 @@ import { Choice } from '../../ui/form/choice.tsx';
 import { confirm } from '../../ui/form/confirm.tsx';
 import { LoadState } from '../../ui/loadState.tsx';
 import { Table } from '../../ui/table/table.tsx';
-import { showToast } from '../../ui/toast.tsx';
-import { usePolled } from '../../ui/useLoaded.ts';
+import { showFailure } from '../../ui/toast.tsx';
+import { useAction } from '../../ui/useAction.ts';
+import { useLoaded } from '../../ui/useLoaded.ts';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { alertColumns, webhookColumns } from './columns.tsx';
 import { type Alert, alertsHeadline, kindText, reasonText, type Webhook } from './texts.ts';
@@ -24,7 +25,7 @@ const CONFIGURATION = [
 ].join('\n');
 
 export function AlertsPage() {
-  const reads = usePolled(readAlerts, REFRESH_MS);
+  const reads = useLoaded(readAlerts, [], { everyMs: REFRESH_MS });
   const { loaded, again } = reads;
   const report = loaded.value.value?.result;
   const state = report && alertsHeadline(report);
@@ -59,7 +60,7 @@ interface WebhooksProps {
 
 function Webhooks({ webhooks, isSigned, changed }: WebhooksProps) {
   const results = useSignal<readonly Schemas['AlertTest'][]>([]);
-  const isBusy = useSignal(false);
+  const { isBusy, run } = useAction();
   const test = async () => {
     const isWanted = await confirm({
       title: 'Send a test alert?',
@@ -67,11 +68,9 @@ function Webhooks({ webhooks, isSigned, changed }: WebhooksProps) {
       action: 'Send the test alert',
     });
     if (!isWanted) return;
-    isBusy.value = true;
-    const outcome = await testAlerts();
-    isBusy.value = false;
+    const outcome = await run(testAlerts());
     if ('value' in outcome) results.value = outcome.value.result;
-    else showToast(`No test was sent. ${outcome.failure.what}`);
+    else showFailure('No test was sent', outcome.failure);
     changed();
   };
   return (
@@ -79,8 +78,8 @@ function Webhooks({ webhooks, isSigned, changed }: WebhooksProps) {
       <div class="head">
         <h2>Webhooks</h2>
         {may('nodes:write') && (
-          <button type="button" disabled={isBusy.value} onClick={() => void test()}>
-            {isBusy.value ? 'Sending …' : 'Send a test alert …'}
+          <button type="button" disabled={isBusy} onClick={() => void test()}>
+            {isBusy ? 'Sending …' : 'Send a test alert …'}
           </button>
         )}
       </div>

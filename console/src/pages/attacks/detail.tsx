@@ -1,9 +1,9 @@
-import { computed, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { attackCall, readAttack } from '../../api/account.ts';
 import { curlOf } from '../../api/client.ts';
 import type { Attack } from '../../api/types.ts';
-import { live, refreshPeriod, unknownSince } from '../../live.ts';
+import { live, unknownSince } from '../../live.ts';
 import { Copy } from '../../ui/copy.tsx';
 import { DetailPage } from '../../ui/detailPage.tsx';
 import { Facts } from '../../ui/facts.tsx';
@@ -14,7 +14,7 @@ import { formatDuration, Time } from '../../ui/value/time.tsx';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { AttackGraph } from './attackGraph.tsx';
 import { Changes } from './changes.tsx';
-import { fleetTurn } from './readPage.ts';
+import { FLEET_MS } from './readPage.ts';
 import { SampleList } from './sampleList.tsx';
 import {
   attackDurationMs,
@@ -31,12 +31,11 @@ const REFRESH_MS = 2_000;
 const ZONES_NAMED = 5;
 const TOP_LINES = 10;
 
-const turn = computed(() => refreshPeriod(REFRESH_MS));
 export function AttackDetail({ id }: { readonly id: string }) {
   const isOpen = (live.value?.guard?.attacks ?? []).some((attack) => attack.id === id);
   const lastsElsewhere = useSignal(false);
-  const refresh = isOpen ? turn.value : lastsElsewhere.value ? fleetTurn.value : 0;
-  const reads = useLoaded(() => readAttack(id), [id, isOpen, refresh]);
+  const everyMs = isOpen ? REFRESH_MS : lastsElsewhere.value ? FLEET_MS : undefined;
+  const reads = useLoaded(() => readAttack(id), [id, isOpen], { everyMs });
   const { value } = reads.loaded.value;
   useEffect(() => {
     lastsElsewhere.value = !isOpen && value?.result.state === 'active';

@@ -1,17 +1,14 @@
-import { computed, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { listAttacks, readFleet } from '../../api/account.ts';
 import type { ApiResponse } from '../../api/client.ts';
 import type { Outcome } from '../../api/failure.ts';
 import type { AttackSummary } from '../../api/types.ts';
-import { refreshPeriod } from '../../live.ts';
 import { account } from '../../session.ts';
 import { useLoaded } from '../../ui/useLoaded.ts';
 
 /** Interval at which guards report their attacks to each other. */
-const FLEET_MS = 10_000;
-/** Number that changes each time that other guards may have reported their attacks. */
-export const fleetTurn = computed(() => refreshPeriod(FLEET_MS));
+export const FLEET_MS = 10_000;
 
 type AttackPage = ApiResponse<readonly AttackSummary[]> & { readonly isOfFleet: boolean };
 type Query = Parameters<typeof listAttacks>[0];
@@ -25,13 +22,12 @@ async function readPage(query: Query): Promise<Outcome<AttackPage>> {
   return { value: { ...attacks.value, isOfFleet: guards.size > 1 } };
 }
 
-/** Hook that reads a page of attacks when a value of `on` changes and, in a fleet, at each turn. */
+/** Hook that reads a page of attacks when a value of `on` changes and, in a fleet, at an interval. */
 export function useAttacks(query: Query, on: readonly unknown[] = []) {
   const isOfFleet = useSignal(false);
-  const reads = useLoaded(
-    () => readPage(query),
-    [account.value, ...on, isOfFleet.value ? fleetTurn.value : 0],
-  );
+  const reads = useLoaded(() => readPage(query), [account.value, ...on], {
+    everyMs: isOfFleet.value ? FLEET_MS : undefined,
+  });
   const { value } = reads.loaded.value;
   useEffect(() => {
     isOfFleet.value = value?.isOfFleet ?? false;

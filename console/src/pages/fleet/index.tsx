@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import { readFleet, ruleCalls } from '../../api/account.ts';
 import { readHealth } from '../../api/server.ts';
 import type { FleetInstance, Rule } from '../../api/types.ts';
-import { live, refreshPeriod, rulesVersion } from '../../live.ts';
+import { live, rulesVersion } from '../../live.ts';
 import { account, may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { Link } from '../../ui/link.tsx';
@@ -19,7 +19,7 @@ import { fleetHeadline, isOutdated, placeText } from './texts.ts';
 const REFRESH_MS = 10_000;
 
 export function Fleet() {
-  const reads = useLoaded(readFleet, [account.value, refreshPeriod(REFRESH_MS)]);
+  const reads = useLoaded(readFleet, [account.value], { everyMs: REFRESH_MS });
   const rules = useLoaded(ruleCalls.list, [account.value, rulesVersion.value]);
   const { value, failure } = reads.loaded.value;
   const guards = value?.result ?? [];

@@ -2,7 +2,6 @@ import { useMemo } from 'preact/hooks';
 import { entryCalls } from '../../api/account.ts';
 import type { Outcome } from '../../api/failure.ts';
 import type { AccessEntry, AccessListName } from '../../api/types.ts';
-import { refreshPeriod } from '../../live.ts';
 import { account, may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { ErrorBox } from '../../ui/errorBox.tsx';
@@ -38,7 +37,7 @@ async function readBoth(): Promise<Outcome<readonly Row[]>> {
 
 export function AccessLists() {
   const { field, text } = useSearchField('Search by network, name or comment', 'Network, name');
-  const reads = useLoaded(readBoth, [account.value, refreshPeriod(REFRESH_MS)]);
+  const reads = useLoaded(readBoth, [account.value], { everyMs: REFRESH_MS });
   const { again, loaded } = reads;
   const { value } = loaded.value;
   const columns = useMemo(() => columnsOf(again), []);

@@ -5,7 +5,7 @@ import { CONTACT_MS, watchContact } from '../../contact.ts';
 import { unknownSince } from '../../live.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { LoadState } from '../../ui/loadState.tsx';
-import { usePolled } from '../../ui/useLoaded.ts';
+import { useLoaded } from '../../ui/useLoaded.ts';
 import { UnknownSince } from '../../ui/value/unknownSince.tsx';
 import { HistoryGraphs } from './historyGraphs.tsx';
 import { Limits } from './limits.tsx';
@@ -16,8 +16,8 @@ const POLL_MS = 2_000;
 const HISTORY_MS = 60_000;
 
 export function Nodes() {
-  const reads = usePolled(readHealth, POLL_MS);
-  const history = usePolled(readHealthHistory, HISTORY_MS);
+  const reads = useLoaded(readHealth, [], { everyMs: POLL_MS });
+  const history = useLoaded(readHealthHistory, [], { everyMs: HISTORY_MS });
   const { value } = reads.loaded.value;
   const contact = useMemo(() => watchContact(POLL_MS + CONTACT_MS), []);
   useEffect(() => contact.stop, []);

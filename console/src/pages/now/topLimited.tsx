@@ -1,6 +1,5 @@
 import { readAttack } from '../../api/account.ts';
 import { largestAttack } from '../../attackSign.ts';
-import { refreshPeriod } from '../../live.ts';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { topHeading } from '../attacks/texts.ts';
 import { TopLists } from '../attacks/tops.tsx';
@@ -9,8 +8,9 @@ const REFRESH_MS = 2_000;
 
 export function TopLimited() {
   const largest = largestAttack.value;
-  const turn = largest === undefined ? 0 : refreshPeriod(REFRESH_MS);
-  const { loaded } = useLoaded(largest && (() => readAttack(largest.id)), [largest?.id, turn]);
+  const { loaded } = useLoaded(largest && (() => readAttack(largest.id)), [largest?.id], {
+    everyMs: REFRESH_MS,
+  });
   const attack = loaded.value.value?.result;
   return (
     <section class="top-limited">

@@ -1,6 +1,6 @@
 import { readWhatIf } from '../../api/account.ts';
 import type { GuardStatus, Schemas } from '../../api/types.ts';
-import { hasGuard, live, refreshPeriod } from '../../live.ts';
+import { hasGuard, live } from '../../live.ts';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { counted, formatNumber, formatPercent } from '../../ui/value/quantity.tsx';
 
@@ -10,10 +10,11 @@ const PROFILES = ['low', 'medium', 'high', 'very_high'] as const;
 
 export function WhatIfs() {
   const rule = live.value?.guard?.rule;
-  const turn = refreshPeriod(REFRESH_MS);
   // Only a guard can simulate. The live stream reports whether one runs in this server.
   const isGuarded = hasGuard.value;
-  const { loaded } = useLoaded(isGuarded && readWhatIf, [isGuarded, turn, JSON.stringify(rule)]);
+  const { loaded } = useLoaded(isGuarded && readWhatIf, [isGuarded, JSON.stringify(rule)], {
+    everyMs: REFRESH_MS,
+  });
   const { value, failure } = loaded.value;
   const what = value?.result;
   return (

@@ -1,8 +1,6 @@
-import { computed } from '@preact/signals';
 import { type Analytics, readAnalytics, readFleet } from '../../api/account.ts';
 import type { Outcome } from '../../api/failure.ts';
 import type { Rule } from '../../api/types.ts';
-import { refreshPeriod } from '../../live.ts';
 import { account } from '../../session.ts';
 import { useLoaded } from '../../ui/useLoaded.ts';
 
@@ -12,8 +10,6 @@ const MAX_RULES = 20;
 
 /** Counts of the last hour, by the id of the rule. */
 export type Hits = ReadonlyMap<string, Analytics['totals']>;
-
-const period = computed(() => refreshPeriod(REFRESH_MS));
 
 async function readHits(rules: readonly Rule[]): Promise<Outcome<Hits>> {
   const fleet = await readFleet();
@@ -31,4 +27,4 @@ async function readHits(rules: readonly Rule[]): Promise<Outcome<Hits>> {
 const NO_RULES: readonly Rule[] = [];
 
 export const useHits = (rules = NO_RULES): Hits | undefined =>
-  useLoaded(() => readHits(rules), [account.value, rules, period.value]).loaded.value.value;
+  useLoaded(() => readHits(rules), [account.value, rules], { everyMs: REFRESH_MS }).loaded.value.value;

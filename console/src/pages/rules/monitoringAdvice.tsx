@@ -1,8 +1,6 @@
-import { computed } from '@preact/signals';
 import { type Counts, readAnalytics } from '../../api/account.ts';
 import type { Tagged } from '../../api/collection.ts';
 import type { Rule } from '../../api/types.ts';
-import { refreshPeriod } from '../../live.ts';
 import { isGuarded, may } from '../../session.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { useAction } from '../../ui/useAction.ts';
@@ -11,7 +9,6 @@ import { counted, formatNumber, formatPercent } from '../../ui/value/quantity.ts
 import { changeMode } from './changeMode.ts';
 
 const REFRESH_MS = 5_000;
-const turn = computed(() => refreshPeriod(REFRESH_MS));
 
 export function MonitoringAdvice(props: AdviceProps) {
   if (!isGuarded.value || props.tagged.item.mode !== 'monitoring') return null;
@@ -24,7 +21,9 @@ interface AdviceProps {
 }
 
 function Advice({ tagged, isDeleting }: AdviceProps) {
-  const { loaded } = useLoaded(() => readAnalytics(tagged.item.id), [tagged.etag, turn.value], isDeleting);
+  const { loaded } = useLoaded(() => readAnalytics(tagged.item.id), [tagged.etag], {
+    ...{ isHeld: isDeleting, everyMs: REFRESH_MS },
+  });
   const { failure, run } = useAction();
   const totals = loaded.value.value?.result.totals;
   return (

@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import { listAssessments, policyCalls } from '../../api/account.ts';
 import type { ZoneAssessment, ZonePolicy } from '../../api/types.ts';
-import { refreshPeriod, zonesVersion } from '../../live.ts';
+import { zonesVersion } from '../../live.ts';
 import { account, isGuarded, may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { useSearchField } from '../../ui/form/searchField.tsx';
@@ -29,9 +29,9 @@ const hasArrived = ({ value, failure }: Loaded<unknown>): boolean =>
 
 export function ZoneList() {
   const policies = useLoaded(readPolicies, [account.value, zonesVersion.value]);
-  const assessments = useLoaded(listAssessments, [
-    ...[account.value, zonesVersion.value, refreshPeriod(REFRESH_MS)],
-  ]);
+  const assessments = useLoaded(listAssessments, [account.value, zonesVersion.value], {
+    everyMs: REFRESH_MS,
+  });
   const { field, text } = useSearchField('Search by zone', 'Zone');
   const isMatch = ({ zone }: { readonly zone: string }) => zone.includes(text);
   const { value } = policies.loaded.value;

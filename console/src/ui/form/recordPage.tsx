@@ -47,7 +47,7 @@ export function RecordPage<
   const { kind, id, calls, list, nameOf, titles, settingsOf } = props;
   // While a record is being deleted, it is not read again: the live stream may report the deletion first.
   const isDeleting = useSignal(false);
-  const reads = useLoaded(() => calls.read(id), [id, props.version], isDeleting.value);
+  const reads = useLoaded(() => calls.read(id), [id, props.version], { isHeld: isDeleting.value });
   const isGone = reads.loaded.value.failure?.status === 404;
   const isEditable = may('dns_protection:write') && !isGone;
   const confirmDeletion = async (tagged: Tagged<Item>) => {

@@ -32,7 +32,7 @@ export function Landing() {
       return answer;
     },
     [network, heads],
-    isHeld.value,
+    { isHeld: isHeld.value },
   );
   const { value: latest, failure } = loaded.value;
   const hold = (isWanted: boolean) => () => {

@@ -12,7 +12,7 @@ export function useReplaced({ blockNumber, blockHash }: Trace): boolean {
   const { loaded } = useLoaded(
     () => rpc<BlockHeader | null>({ network, method: 'eth_getBlockByNumber', params }),
     [network, blockNumber, heads],
-    heads === 0,
+    { isHeld: heads === 0 },
   );
   // If no node returned the block, the previous result remains.
   const hash = loaded.value.value?.hash;
