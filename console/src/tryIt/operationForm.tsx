@@ -1,8 +1,9 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { curlCommand } from '../api/curl.ts';
 import { Copy } from '../ui/copy.tsx';
 import { confirm } from '../ui/form/confirm.tsx';
+import { type Binding, bindingTo, SelectField, TextField } from '../ui/form/fields.tsx';
 import { Lines } from '../ui/lines.tsx';
 import { UntrustedText } from '../ui/value/untrustedText.tsx';
 import { AnswerView } from './answerView.tsx';
@@ -51,11 +52,10 @@ export function OperationForm({ operation, endpoint }: OperationFormProps) {
           <FieldInput
             key={fieldKey(field)}
             field={field}
-            value={textOf(field)}
-            problem={faults.value.find((fault) => fault.field === fieldName(field))?.message}
-            set={(value) => {
-              edited.value = { ...edited.value, [fieldKey(field)]: value };
-            }}
+            faults={faults.value}
+            text={bindingTo(textOf(field), (text) => {
+              edited.value = { ...edited.value, [fieldKey(field)]: text };
+            })}
           />
         ))}
         <p class="harm" role="status">
@@ -113,51 +113,27 @@ async function isConfirmed({ method, id, summary }: Operation): Promise<boolean>
 
 interface FieldInputProps {
   readonly field: Field;
-  readonly value: string;
-  readonly problem: string | undefined;
-  readonly set: (value: string) => void;
+  readonly text: Binding;
+  readonly faults: readonly Fault[];
 }
 
-function FieldInput({ field, value, problem, set }: FieldInputProps) {
+function FieldInput({ field, text, faults }: FieldInputProps) {
   const { description, isRequired, form, choices, location } = field;
-  const id = useId();
-  const common = {
-    ...{ id, value, name: fieldName(field), autocomplete: 'off', spellcheck: false },
-    ...{ 'aria-invalid': problem !== undefined, 'aria-required': isRequired },
-  } as const;
-  return (
-    <label class="field" for={id}>
-      <span>
-        <code>{fieldName(field)}</code> {isRequired ? '' : 'optional, '}
-        {location === 'header' ? 'header, ' : ''}
-        <UntrustedText text={description} />
-        {problem && (
-          <strong class="harm">
-            {' '}
-            ✕ <UntrustedText text={problem} />
-          </strong>
-        )}
-      </span>
-      {form === 'choice' || form === 'flag' ? (
-        <select {...common} onChange={(event) => set(event.currentTarget.value)}>
-          {!isRequired && <option value="" />}
-          {(form === 'flag' ? ['true', 'false'] : choices).map((choice) => (
-            <option key={choice}>{choice}</option>
-          ))}
-        </select>
-      ) : form === 'json' ? (
-        <textarea
-          {...common}
-          rows={Math.min(16, Math.max(2, value.split('\n').length))}
-          onInput={(event) => set(event.currentTarget.value)}
-        />
-      ) : (
-        <input
-          {...common}
-          type={form === 'number' ? 'number' : 'text'}
-          onInput={(event) => set(event.currentTarget.value)}
-        />
-      )}
-    </label>
+  const name = fieldName(field);
+  const label = (
+    <>
+      <code>{name}</code> {isRequired ? '' : 'optional, '}
+      {location === 'header' ? 'header, ' : ''}
+      <UntrustedText text={description} />
+    </>
   );
+  const shared = { name, label, required: isRequired, failure: { faults } };
+  if (form === 'json')
+    return (
+      <TextField {...{ ...shared, text }} rows={Math.min(16, Math.max(2, text.value.split('\n').length))} />
+    );
+  if (form !== 'choice' && form !== 'flag')
+    return <TextField {...{ ...shared, text }} type={form === 'number' ? 'number' : 'text'} />;
+  const options = [...(isRequired ? [] : ['']), ...(form === 'flag' ? ['true', 'false'] : choices)];
+  return <SelectField {...shared} chosen={text} options={options.map((one) => [one, one])} />;
 }

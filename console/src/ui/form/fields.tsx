@@ -33,7 +33,7 @@ interface FieldProps {
   /** Name of the field in requests. */
   readonly name?: string;
   /** Failure of the last request, which may have errors of this field. */
-  readonly failure?: Failure | undefined;
+  readonly failure?: Pick<Failure, 'faults'> | undefined;
 }
 
 const errorOf = ({ failure, name }: FieldProps): string =>
@@ -93,17 +93,20 @@ function attributesOf<Field extends FieldProps>(id: string, field: Field) {
 
 interface TextFieldProps extends FieldProps, Omit<InputHTMLAttributes<HTMLInputElement>, keyof FieldProps> {
   readonly text: Binding;
+  /** Number of lines of a field for longer text. Default: an input of one line. */
+  readonly rows?: number;
 }
 
 /** Text input without autocompletion and spell checking. */
-export function TextField({ text, children, ...field }: TextFieldProps) {
+export function TextField({ text, children, rows, ...field }: TextFieldProps) {
   const id = useId();
+  const Control = (rows === undefined ? 'input' : 'textarea') as 'input'; // both have all attributes set here
   return (
     <Labelled id={id} field={field}>
-      <input
+      <Control
         autocomplete="off"
         spellcheck={false}
-        {...attributesOf(id, field)}
+        {...{ ...attributesOf(id, field), rows }}
         value={text.value}
         onInput={({ currentTarget }) => (text.value = currentTarget.value)}
       />
