@@ -13,72 +13,58 @@ export type Outcome<T> = { readonly value: T } | { readonly failure: Failure };
 
 export type Words = Pick<Failure, 'what' | 'still' | 'todo'>;
 
-const UNCHANGED = 'Nothing was changed.';
+/** Returns the texts of a failure that changed nothing, unless `still` states another fact. */
+export const words = (what: string, todo: string, still = 'Nothing was changed.'): Words => ({
+  ...{ what, still, todo },
+});
 
 const BY_STATUS: Readonly<Record<number, Words>> = {
-  400: {
-    what: 'The server rejected the request.',
-    still: UNCHANGED,
-    todo: 'Correct the errors below, then send it again.',
-  },
-  401: {
-    what: 'The token is not valid: it is unknown, expired or revoked.',
-    still: 'Rules and traffic have not changed.',
-    todo: 'Sign in with another token: `floodgate token create` creates one.',
-  },
-  403: {
-    what: 'The token does not allow this.',
-    still: UNCHANGED,
-    todo: 'Sign in with a token that has the permission below.',
-  },
-  404: {
-    what: 'It was not found.',
-    still: UNCHANGED,
-    todo: 'Go back to the list: it may have been deleted.',
-  },
-  409: {
-    what: 'The server cannot create another entry.',
-    still: UNCHANGED,
-    todo: 'Change the existing entry, or delete entries that you do not need.',
-  },
-  412: {
-    what: 'Another client changed it in the meantime.',
-    still: 'That change was saved. Your input is still here.',
-    todo: 'Compare both versions below, then save or discard yours.',
-  },
-  429: {
-    what: 'Too many requests with this token.',
-    still: UNCHANGED,
-    todo: 'Wait a few seconds, then try again.',
-  },
-  503: {
-    what: 'The store of the server is unavailable, or its disk is full.',
-    still: 'The guard continues with its current rules.',
-    todo: 'Check /readyz, or try again later.',
-  },
+  400: words('The server rejected the request.', 'Correct the errors below, then send it again.'),
+  401: words(
+    'The token is not valid: it is unknown, expired or revoked.',
+    'Sign in with another token: `floodgate token create` creates one.',
+    'Rules and traffic have not changed.',
+  ),
+  403: words('The token does not allow this.', 'Sign in with a token that has the permission below.'),
+  404: words('It was not found.', 'Go back to the list: it may have been deleted.'),
+  409: words(
+    'The server cannot create another entry.',
+    'Change the existing entry, or delete entries that you do not need.',
+  ),
+  412: words(
+    'Another client changed it in the meantime.',
+    'Compare both versions below, then save or discard yours.',
+    'That change was saved. Your input is still here.',
+  ),
+  429: words('Too many requests with this token.', 'Wait a few seconds, then try again.'),
+  503: words(
+    'The store of the server is unavailable, or its disk is full.',
+    'Check /readyz, or try again later.',
+    'The guard continues with its current rules.',
+  ),
 };
 
-const ANY: Words = {
-  what: 'The server could not process the request.',
-  still: 'It is not known whether anything was changed.',
-  todo: 'Check the current state before you try again. The request id is in the log of the server.',
-};
-
-const ANY_READ: Words = {
-  what: 'The server could not read this.',
-  still: UNCHANGED,
-  todo: 'Try again. The request id is in the log of the server.',
-};
+const UNKNOWN = 'It is not known whether anything was changed.';
+const CHECK = 'Check the current state before you try again.';
+const ANY = words(
+  'The server could not process the request.',
+  `${CHECK} The request id is in the log of the server.`,
+  UNKNOWN,
+);
+const ANY_READ = words(
+  'The server could not read this.',
+  'Try again. The request id is in the log of the server.',
+);
 
 /**
  * Returns the failure of a request without a response. Its text is about that request only, because the server may
  * answer again while the text is shown.
  */
 export const unansweredFailure = (method = 'GET'): Failure => ({
-  ...{ what: 'The server did not answer.', status: undefined, faults: [] },
+  ...{ status: undefined, faults: [] },
   ...(method === 'GET'
-    ? { still: UNCHANGED, todo: 'Try again, or check whether the server is running.' }
-    : { still: ANY.still, todo: 'Check the current state before you try again.' }),
+    ? words('The server did not answer.', 'Try again, or check whether the server is running.')
+    : words('The server did not answer.', CHECK, UNKNOWN)),
 });
 
 /** Objects by the last part of the path that is not an id. The server's own message for 404 names only the path. */

@@ -3,7 +3,7 @@ import { computed } from '@preact/signals';
 import { hasGatewayKey } from '../session.ts';
 import { inSession, SECRET_OF_SESSION } from './credentials.ts';
 import { curlCommand, type HttpRequest } from './curl.ts';
-import { type Failure, type Outcome, unansweredFailure, type Words } from './failure.ts';
+import { type Failure, type Outcome, unansweredFailure, type Words, words } from './failure.ts';
 import { putGatewayKey } from './session.ts';
 
 /** Set if the session contains an API key for the gateway. The key itself is only on the server. */
@@ -87,63 +87,56 @@ interface RpcAnswer<T> {
 const noAnswer = (): RpcFailure => ({ ...unansweredFailure(), error: undefined });
 
 function rpcFailure(status: number, error: RpcError): RpcFailure {
-  const words = WORDS.find(([isIt]) => isIt(status, error))?.[1] ?? ANY;
-  return { ...words, status, error, faults: [{ field: undefined, message: error.message }] };
+  const found = WORDS.find(([isIt]) => isIt(status, error))?.[1] ?? ANY;
+  return { ...found, status, error, faults: [{ field: undefined, message: error.message }] };
 }
 
 const reasonOf = ({ data }: RpcError): unknown =>
   typeof data === 'object' && data !== null && 'reason' in data ? data.reason : undefined;
 
-const ANY: Words = {
-  what: 'The gateway could not process the call.',
-  still: 'Nothing was changed.',
-  todo: 'See its message below.',
-};
+const ANY = words('The gateway could not process the call.', 'See its message below.');
 
 const WORDS: readonly (readonly [(status: number, error: RpcError) => boolean, Words])[] = [
   [
     (status) => status === 401,
-    {
-      what: 'The gateway requires an API key.',
-      still: 'You stay signed in.',
-      todo: 'Enter one above. Create it with `floodgate key create`, or on the page Access.',
-    },
+    words(
+      'The gateway requires an API key.',
+      'Enter one above. Create it with `floodgate key create`, or on the page Access.',
+      'You stay signed in.',
+    ),
   ],
   [
     (_, error) => reasonOf(error) === 'noNode',
-    {
-      what: 'No node is available.',
-      still: 'Calls that the index can answer still work.',
-      todo: 'Check the page Nodes, then try again.',
-    },
+    words(
+      'No node is available.',
+      'Check the page Nodes, then try again.',
+      'Calls that the index can answer still work.',
+    ),
   ],
   [
     (_, error) => reasonOf(error) === 'blockReplaced',
-    {
-      what: 'The chain was reorganised: the last block of this list was replaced.',
-      still: 'The traces above were valid when they were read.',
-      todo: 'Reload the page.',
-    },
+    words(
+      'The chain was reorganised: the last block of this list was replaced.',
+      'Reload the page.',
+      'The traces above were valid when they were read.',
+    ),
   ],
-  [
-    (status) => status === 429,
-    { what: 'Too many calls.', still: 'Nothing was changed.', todo: 'Wait a few seconds, then try again.' },
-  ],
+  [(status) => status === 429, words('Too many calls.', 'Wait a few seconds, then try again.')],
   [
     (status) => status === 403,
-    {
-      what: 'The gateway does not allow this method.',
-      still: 'Other methods still work.',
-      todo: 'Use an API key that may call it, or add it to `gateway.methods`.',
-    },
+    words(
+      'The gateway does not allow this method.',
+      'Use an API key that may call it, or add it to `gateway.methods`.',
+      'Other methods still work.',
+    ),
   ],
   [
     (_, { code }) => code === -32001,
-    {
-      what: 'The block is not in the index, and no node can return it now.',
-      still: 'Other blocks are available.',
-      todo: 'Check the page Nodes. To index old blocks, stop the server and run `floodgate index`.',
-    },
+    words(
+      'The block is not in the index, and no node can return it now.',
+      'Check the page Nodes. To index old blocks, stop the server and run `floodgate index`.',
+      'Other blocks are available.',
+    ),
   ],
 ];
 
