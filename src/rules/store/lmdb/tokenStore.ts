@@ -19,7 +19,7 @@ import {
   withoutHash,
 } from '../../index.ts';
 import { auditWrite, type RulesEnvironment } from './environment.ts';
-import type { Write } from './groupCommit.ts';
+import type { Decision, Write } from './groupCommit.ts';
 
 /** Length of a token id: 128 random bits, as in the ids that Cloudflare's token verification returns. */
 const TOKEN_ID_BYTES = 16;
@@ -42,26 +42,12 @@ export class LmdbTokenStore implements TokenStore {
     return this.#inOrder(() => true);
   }
 
-  create(token: NewToken, actor: Actor): Promise<Token> {
-    return this.#environment.commits.run(() => {
-      const known = this.#environment.tokens.get(token.hash);
-      if (known !== undefined) return { result: known, writes: [] };
-      const moment = this.#environment.nextMoment();
-      const created_on = formatTimestamp(moment);
-      const creator = this.#byId(actor.by);
-      const now = formatTimestamp(this.#environment.wallClock());
-      const wanted = tokenBy({ creator, by: actor.by }, token, now);
-      const tokens = this.#tokensForLimits();
-      checkTokenLimits(creator, validTokens(tokens, wanted.root, created_on));
-      const created: Token = {
-        id: randomBytes(TOKEN_ID_BYTES).toString('hex'),
-        ...wanted,
-        ...{ created_on, revoked_on: null, created_by: actor.by },
-      };
-      const change = { action: 'token.create', before: null, after: created } as const;
-      const removed = displacedTokens(tokens, now).flatMap((displaced) => this.#removalOf(displaced));
-      return { result: created, writes: [...this.#writesOf([change], moment, actor), ...removed] };
-    });
+  async create(token: NewToken, actor: Actor): Promise<Token> {
+    const decide = () => this.#decideCreate(token, actor);
+    // A rejection needs no transaction. Otherwise, a flood of rejected creates would delay the changes of others.
+    this.#environment.refresh();
+    decide();
+    return this.#environment.commits.run(decide);
   }
 
   revoke(tokenId: string, actor: Actor): Promise<RevokedTokens | undefined> {
@@ -98,6 +84,26 @@ export class LmdbTokenStore implements TokenStore {
         .filter(([id, usedOn]) => usedOn > (database.get(id) ?? '') && tokenIds.doesExist(id))
         .map(([key, value]) => ({ database, key, value })),
     }));
+  }
+
+  #decideCreate(token: NewToken, actor: Actor): Decision<Token> {
+    const known = this.#environment.tokens.get(token.hash);
+    if (known !== undefined) return { result: known, writes: [] };
+    const moment = this.#environment.nextMoment();
+    const created_on = formatTimestamp(moment);
+    const creator = this.#byId(actor.by);
+    const now = formatTimestamp(this.#environment.wallClock());
+    const wanted = tokenBy({ creator, by: actor.by }, token, now);
+    const tokens = this.#tokensForLimits();
+    checkTokenLimits(creator, validTokens(tokens, wanted.root, created_on));
+    const created: Token = {
+      id: randomBytes(TOKEN_ID_BYTES).toString('hex'),
+      ...wanted,
+      ...{ created_on, revoked_on: null, created_by: actor.by },
+    };
+    const change = { action: 'token.create', before: null, after: created } as const;
+    const removed = displacedTokens(tokens, now).flatMap((displaced) => this.#removalOf(displaced));
+    return { result: created, writes: [...this.#writesOf([change], moment, actor), ...removed] };
   }
 
   #byId(id: string): Token | undefined {
