@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Cloudflare from 'cloudflare';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { AuditEntry, Rule } from '../../src/rules/index.ts';
+import type { AuditView, Rule } from '../../src/rules/index.ts';
 import { HANG_MS } from '../support/hang.ts';
 import { sizeInSearch } from '../support/search.ts';
 import { smallFileSystem, temporaryFolder } from '../support/smallFileSystem.ts';
@@ -22,7 +22,7 @@ const create = (server: RulesServer, account: string) =>
 const list = async (server: RulesServer, account: string): Promise<Rule[]> =>
   (await call(server, { path: rulesPath(account) })).json.result;
 
-async function auditOf(dataDir: string): Promise<AuditEntry[]> {
+async function auditOf(dataDir: string): Promise<AuditView[]> {
   const { status, stdout, stderr } = await floodgate(['audit', '--json', '--all', '--data-dir', dataDir]);
   expect(status, stderr).toBe(0);
   return stdout
@@ -35,11 +35,11 @@ async function auditOf(dataDir: string): Promise<AuditEntry[]> {
  * Returns the rules of an account after all changes in the audit log. Checks that each entry continues the previous
  * state.
  */
-function replay(entries: readonly AuditEntry[], account: string): Rule[] {
+function replay(entries: readonly AuditView[], account: string): Rule[] {
   const rules = new Map<string, Rule>();
   for (const entry of entries) {
     if (!('rule' in entry) || entry.account !== account) continue;
-    expect(entry.before).toEqual(rules.get(entry.rule) ?? null);
+    expect(entry.before).toEqual(rules.get(entry.rule));
     if (entry.after) rules.set(entry.rule, entry.after);
     else rules.delete(entry.rule);
   }
