@@ -59,7 +59,8 @@ describe.skipIf(CHROMIUM === undefined)(
     const choose = async (id: string) => {
       await page.getByRole('searchbox').fill(id);
       await page.getByRole('link', { name: id, exact: true }).first().click();
-      await page.waitForURL(`**#${id}`);
+      // The URL changes before the page is rendered.
+      await page.locator(`a[aria-current][href="#${id}"]`).waitFor();
     };
 
     it('is not served at /console/', async () => {
