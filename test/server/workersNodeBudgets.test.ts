@@ -111,6 +111,20 @@ describe.skipIf(!canListProcesses)('the budget of a node that several workers us
       },
     };
   }
+  /** Holds all calls of a method at a node. Calling the first of `running` answers the call that arrived first. */
+  function holdCalls(node: InterceptedNode, method: string) {
+    const running: (() => void)[] = [];
+    let most = 0;
+    node.intercept = async ({ methods }, answer) => {
+      if (methods[0] !== method) return answer();
+      await new Promise<void>((resolve) => {
+        running.push(resolve);
+        most = Math.max(most, running.length);
+      });
+      return answer();
+    };
+    return { running, most: () => most };
+  }
   const callsAsked = (): number => [...calls.counts.values()].reduce((sum, count) => sum + count, 0);
 
   it('limits the calls of all workers together, even if one is killed, and other clients are served during a flood', async () => {
@@ -137,16 +151,7 @@ describe.skipIf(!canListProcesses)('the budget of a node that several workers us
   });
 
   it('limits the traces of all workers together: two of a client and four in all run at a node', async () => {
-    const running: (() => void)[] = [];
-    let most = 0;
-    traced.intercept = async ({ methods }, answer) => {
-      if (methods[0] !== 'debug_traceCall') return answer();
-      await new Promise<void>((resolve) => {
-        running.push(resolve);
-        most = Math.max(most, running.length);
-      });
-      return answer();
-    };
+    const held = holdCalls(traced, 'debug_traceCall');
     const send = async (from: string): Promise<number> => {
       const to = `0x${(nextAddress++).toString(16).padStart(40, '0')}`;
       const params = [{ to }, 'latest', { tracer: 'callTracer' }];
@@ -154,48 +159,39 @@ describe.skipIf(!canListProcesses)('the budget of a node that several workers us
       return (await connect('traced').post(body, { 'x-forwarded-for': from })).status;
     };
     const greedy = Array.from({ length: 2 * WORKERS }, () => send('198.51.100.1'));
-    await until('two traces of a client', () => running.length === 2);
+    await until('two traces of a client', () => held.running.length === 2);
     const others = [2, 3, 4, 5].map((last) => send(`198.51.100.${last}`));
-    await until('four traces', () => running.length === 4);
+    await until('four traces', () => held.running.length === 4);
     const all = Promise.all([...greedy, ...others]);
-    const release = setInterval(() => running.shift()?.(), 20);
+    const release = setInterval(() => held.running.shift()?.(), 20);
     try {
       expect(new Set(await all)).toEqual(new Set([200]));
     } finally {
       clearInterval(release);
     }
-    expect(most).toBe(4);
+    expect(held.most()).toBe(4);
   });
 
   it('limits the relayed calls of a client over all workers, and leaves connections to others', async () => {
-    const running: (() => void)[] = [];
-    let most = 0;
-    relayed.intercept = async ({ methods }, answer) => {
-      if (methods[0] !== 'eth_getBalance') return answer();
-      await new Promise<void>((resolve) => {
-        running.push(resolve);
-        most = Math.max(most, running.length);
-      });
-      return answer();
-    };
+    const held = holdCalls(relayed, 'eth_getBalance');
     const send = async (from: string): Promise<number> =>
       (await ask(connect('relayed'), 'eth_getBalance', from)).status;
     const inFlight = async (): Promise<number> =>
       Number(/^floodgate_gateway_requests_in_flight (\d+)$/m.exec(await server.metrics())?.[1]);
     const greedy = Array.from({ length: 50 * WORKERS }, () => send('198.51.100.1'));
     await until('the calls of a client', async () => (await inFlight()) === greedy.length);
-    await until('the first calls at the node', () => running.length > 0);
+    await until('the first calls at the node', () => held.running.length > 0);
     const others = Array.from({ length: 2 * WORKERS }, () => send('198.51.100.2'));
     await until('all calls', async () => (await inFlight()) === greedy.length + others.length);
     const all = Promise.all([...greedy, ...others]);
-    const release = setInterval(() => running.shift()?.(), 5);
+    const release = setInterval(() => held.running.shift()?.(), 5);
     try {
       expect(new Set(await all)).toEqual(new Set([200]));
     } finally {
       clearInterval(release);
     }
     // A client may use half of the free connections, and two clients have less than two thirds of them.
-    expect(most).toBeLessThanOrEqual(42);
+    expect(held.most()).toBeLessThanOrEqual(42);
   });
 
   it('limits the bytes of all workers together: large responses that exceed it delay later requests', async () => {

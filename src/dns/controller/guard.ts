@@ -60,8 +60,9 @@ export interface Guard<P extends DataPlane = DataPlane> {
   /** Discards what was learned about a zone and the zones below it that the same policy covers. */
   forget(zone: string): void;
   /**
-   * Time of the last audit entry whose request to forget a zone was carried out. It is stored with the profile, so that
-   * a guard carries out the later requests at its next start. Default: that of the stored profile, or when it was stored.
+   * Time of the last audit entry that the guard has read for requests to forget a zone. It is stored with the profile,
+   * so that the guard reads the later entries at its next start. If a stored profile lacks it, it is the time at which
+   * the profile was stored.
    */
   forgottenUntil: string | undefined;
   /** Stops serving DNS, and stores learned state, attacks and counts. */

@@ -116,7 +116,7 @@ export class LmdbTokenStore implements TokenStore {
     return tokens.sort((a, b) => (a.created_on < b.created_on ? -1 : 1));
   }
 
-  /** Returns all tokens; none if there are so few, valid or not, that no limit is reached. */
+  /** Returns all tokens, or an empty list if their number alone shows that no limit is reached. */
   #tokensForLimits(): Token[] {
     const { tokens } = this.#environment;
     return tokens.getKeysCount() < MAX_VALID_IN_TREE ? [] : [...tokens.getRange()].map(({ value }) => value);

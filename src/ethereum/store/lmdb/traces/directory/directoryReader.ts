@@ -175,7 +175,7 @@ export class DirectoryReader {
     return findParts(this.#state.runRecord({ level, run }, bucketOf(hash, bits)), address);
   }
 
-  /** Discards what was read under other states of the segments: a repair replaces the key and all runs. */
+  /** Discards cached values if the states of the segments have changed: a repair replaces the key and all runs. */
   #refresh(): void {
     const states = this.#state.segmentStates();
     if (states === this.#cachedUnder) return;
