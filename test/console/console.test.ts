@@ -445,6 +445,12 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.keyboard.press('End');
       await page.keyboard.press('Shift+ArrowLeft');
       await expect.poll(() => graph.getAttribute('aria-valuetext')).toMatch(/^\d\d:\d\d:\d\d: passed \d/);
+      // In the last seconds, the rule was disabled for a moment.
+      await until('a second with drops or would-be drops', async () => {
+        if (/drop(ped)? [1-9]/.test((await graph.getAttribute('aria-valuetext')) ?? '')) return true;
+        await page.keyboard.press('ArrowLeft');
+        return false;
+      });
       await page.keyboard.press('Enter');
       await page.getByText(/\d+ of [\d,]+ queries that the guard limited, or would have:/).waitFor();
       await until('names of the zone among the samples', async () =>
