@@ -128,10 +128,12 @@ export class Reader {
   readonly socket: Socket;
   /** Memory of the connection's responses: one over HTTP, several over a WebSocket. */
   bytes = 0;
+  /** Bytes of messages that wait until the socket has sent others. */
+  queuedBytes = 0;
   readonly readers: Readers;
   /** The client whose budget is charged. On a proxy's connection, it is the client of the current response. */
   #client: BudgetClient = { address: '' };
-  /** Part of `bytes` that waits in the socket and for which `charge` was not called. */
+  /** Part of `bytes` that waits in the socket or for it, and for which `charge` was not called. */
   #unchargedBytes = 0;
   /** Measures how fast the client receives; undefined if nothing waits for the client. */
   #pace: Pace | undefined;
@@ -159,9 +161,9 @@ export class Reader {
     if (!this.socket.destroyed) this.#add(-bytes);
   }
 
-  /** Counts the bytes that wait in the socket. Closes the connection if they exceed a budget. */
+  /** Counts the bytes that wait in the socket or for it. Closes the connection if they exceed a budget. */
   wrote(request: IncomingMessage): void {
-    if (this.socket.writableLength <= FREE_BYTES || !this.#isOpenFor(request)) return;
+    if (this.#waitingBytes <= FREE_BYTES || !this.#isOpenFor(request)) return;
     this.#countWaiting();
     if (this.exceeds('total', 0)) this.readers.cut(this, 'memory');
   }
@@ -197,9 +199,13 @@ export class Reader {
     return !this.socket.destroyed;
   }
 
+  get #waitingBytes(): number {
+    return this.socket.writableLength + this.queuedBytes;
+  }
+
   #countWaiting(): void {
     const chargedBytes = this.bytes - this.#unchargedBytes;
-    const bytes = Math.max(0, this.socket.writableLength - FREE_BYTES - chargedBytes);
+    const bytes = Math.max(0, this.#waitingBytes - FREE_BYTES - chargedBytes);
     this.#add(bytes - this.#unchargedBytes);
     this.#unchargedBytes = bytes;
   }
