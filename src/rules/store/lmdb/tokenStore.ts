@@ -27,6 +27,8 @@ const TOKEN_ID_BYTES = 16;
 /** Tokens in LMDB, keyed by the hash of their secret, with an index by id. */
 export class LmdbTokenStore implements TokenStore {
   readonly #environment: RulesEnvironment;
+  /** The committed tokens at the time of the last change, so that a flood of rejected creates does not decode them. */
+  #committed: { readonly changedAt: Micros; readonly tokens: readonly Token[] } | undefined;
 
   constructor(environment: RulesEnvironment) {
     this.#environment = environment;
@@ -43,11 +45,13 @@ export class LmdbTokenStore implements TokenStore {
   }
 
   async create(token: NewToken, actor: Actor): Promise<Token> {
-    const decide = () => this.#decideCreate(token, actor);
     // A rejection needs no transaction. Otherwise, a flood of rejected creates would delay the changes of others.
     this.#environment.refresh();
-    decide();
-    return this.#environment.commits.run(decide);
+    const { changedAt } = this.#environment;
+    if (this.#committed?.changedAt !== changedAt)
+      this.#committed = { changedAt, tokens: this.#tokensForLimits() };
+    this.#decideCreate(token, actor, this.#committed.tokens);
+    return this.#environment.commits.run(() => this.#decideCreate(token, actor, this.#tokensForLimits()));
   }
 
   revoke(tokenId: string, actor: Actor): Promise<RevokedTokens | undefined> {
@@ -86,7 +90,7 @@ export class LmdbTokenStore implements TokenStore {
     }));
   }
 
-  #decideCreate(token: NewToken, actor: Actor): Decision<Token> {
+  #decideCreate(token: NewToken, actor: Actor, tokens: readonly Token[]): Decision<Token> {
     const known = this.#environment.tokens.get(token.hash);
     if (known !== undefined) return { result: known, writes: [] };
     const moment = this.#environment.nextMoment();
@@ -94,7 +98,6 @@ export class LmdbTokenStore implements TokenStore {
     const creator = this.#byId(actor.by);
     const now = formatTimestamp(this.#environment.wallClock());
     const wanted = tokenBy({ creator, by: actor.by }, token, now);
-    const tokens = this.#tokensForLimits();
     checkTokenLimits(creator, validTokens(tokens, wanted.root, created_on));
     const created: Token = {
       id: randomBytes(TOKEN_ID_BYTES).toString('hex'),
