@@ -28,7 +28,7 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 async function serve(answer: Answer, options: ServerOptions = {}) {
   const server = createServer({ ...HTTP_CLASSES, ...options }, answer);
   anyReaders().watch(server);
-  serveInOrder(server);
+  serveInOrder(server, { clientOf: ({ headers }) => ({ address: String(headers['x-client']) }) });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   closing.push(() => {
     server.closeAllConnections();
@@ -70,8 +70,8 @@ function clientOf(socket: Socket): Client {
   };
 }
 
-const post = (path: string, body: string): string =>
-  `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+const post = (path: string, body: string, client = 'a'): string =>
+  `POST ${path} HTTP/1.1\r\nhost: x\r\nx-client: ${client}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 
 /** Responds with the request body and the status in the path. */
 const echo: Answer = (request, response) => {
@@ -326,6 +326,14 @@ describe('a connection', () => {
     await until('the connection is closed', isSent);
     expect(client.answers()).toHaveLength(MAX_REJECTED + 1);
     expect(client.text().split(/\r\nconnection: close\r\n/i)).toHaveLength(2);
+  });
+
+  it('stays open for another client of a proxy after 32 rejected requests', async () => {
+    const open = await serve(echo);
+    const client = await open();
+    client.socket.write(post('/403', 'x').repeat(MAX_REJECTED) + post('/403', 'x', 'b') + post('/403', 'x'));
+    await until('all are answered', () => client.answers().length === MAX_REJECTED + 2);
+    expect(isClosing(client)).toBe(false);
   });
 
   it('stays open if one request of 32 succeeds', async () => {

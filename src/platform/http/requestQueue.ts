@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import type { BudgetClient } from '../budgets/index.ts';
 import { RejectionCounter } from './rejectionCounter.ts';
 
 export interface QueuedResponse {
@@ -23,6 +24,8 @@ export interface RequestQueueDependencies<Response extends QueuedResponse> {
   /** Runs work in a later time slice of the client of a request. */
   readonly defer: (request: IncomingMessage, work: () => void) => void;
   readonly handle: (response: Response) => void;
+  /** Returns the client of a request. The connection of a proxy has several. */
+  readonly clientOf: (request: IncomingMessage) => BudgetClient;
 }
 
 /** If this number of requests wait, the socket is paused. More may wait: node:http parses reads of up to 64 KiB. */
@@ -36,7 +39,11 @@ export class RequestQueue<Response extends QueuedResponse> implements RequestSeq
   readonly #socket: Socket;
   readonly #defer: RequestQueueDependencies<Response>['defer'];
   readonly #handle: (response: Response) => void;
-  readonly #rejections = new RejectionCounter();
+  readonly #clientOf: RequestQueueDependencies<Response>['clientOf'];
+  /** Address of the client of the last request. */
+  #client: string | undefined;
+  /** The last requests of that client. Those of another client on the connection must not close it. */
+  #rejections = new RejectionCounter();
   #active: Response | undefined;
   /** The most recent request, whose body may be incomplete. */
   #latest: Response | undefined;
@@ -46,10 +53,11 @@ export class RequestQueue<Response extends QueuedResponse> implements RequestSeq
   /** Answers bytes that are not HTTP and closes the connection. Undefined until such bytes arrive. */
   #close: (() => void) | undefined;
 
-  constructor(socket: Socket, { defer, handle }: RequestQueueDependencies<Response>) {
+  constructor(socket: Socket, { defer, handle, clientOf }: RequestQueueDependencies<Response>) {
     this.#socket = socket;
     this.#defer = defer;
     this.#handle = handle;
+    this.#clientOf = clientOf;
     socket.on('resume', this.#resumed);
   }
 
@@ -113,6 +121,11 @@ export class RequestQueue<Response extends QueuedResponse> implements RequestSeq
 
   #activate(response: Response): void {
     this.#active = response;
+    const { address } = this.#clientOf(response.req);
+    if (address !== this.#client) {
+      this.#client = address;
+      this.#rejections = new RejectionCounter();
+    }
     if (this.#rejections.limitReached) response.shouldKeepAlive = false;
     this.#handle(response);
   }

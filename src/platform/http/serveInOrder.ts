@@ -83,7 +83,7 @@ export function serveInOrder(server: Server, options: ServeInOrderOptions = {}):
     socket.allowHalfOpen = true;
     const defer = (request: IncomingMessage, work: () => void): void =>
       scheduler.defer(clientOf(request), work);
-    connectionOf(socket)?.orderWith(new RequestQueue(socket, { defer, handle }));
+    connectionOf(socket)?.orderWith(new RequestQueue(socket, { defer, handle, clientOf }));
   });
   server.removeAllListeners('request');
   const receive: RequestListener = (request, anyResponse) => {
