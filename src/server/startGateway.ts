@@ -39,7 +39,7 @@ export async function startGateway(
         );
   if (workers !== undefined) {
     const isProxy = proxyMatcher(config.http.trustedProxies);
-    teardown.add(boundWaitingConnections({ registry, isProxy }));
+    teardown.add(boundWaitingConnections({ registry, isProxy, workers: workerCount }));
   }
   if (!opened.has('nodes')) return { ethereum: undefined, workers };
   const ethereum = await startEthereum(config, {

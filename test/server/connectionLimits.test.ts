@@ -144,6 +144,37 @@ it('DNS over TCP is answered while connections wait for workers that hang', asyn
   for (const [answer] of answers) expect(answer).toMatchObject({ rcode: RCODE.NOERROR, answers: 1 });
 });
 
+it('connections that wait for workers are passed on in turns of their clients', async () => {
+  const floodgate = await started({ config: { upstream: [NO_NODE], workers: 2 } });
+  const { pid } = floodgate.process;
+  if (pid === undefined) throw new Error('the server has no process id');
+  atEnd(() => process.kill(-pid, 'SIGKILL'));
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+  const descriptors = (): number => readdirSync(`/proc/${pid}/fd`).length;
+  const before = descriptors();
+  for (const child of children) process.kill(Number(child), 'SIGSTOP');
+  const answered: string[] = [];
+  const open = (client: string): void => {
+    const port = Number(new URL(floodgate.url).port);
+    const socket = connect({ host: LOOPBACK, port, localAddress: client });
+    sockets.push(socket);
+    socket.on('error', () => undefined).once('data', () => answered.push(client));
+    socket.write(
+      `POST /v1/mainnet HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${CALL.length}\r\n\r\n${CALL}`,
+    );
+  };
+  /** Fewer than one client's share of the connections that may wait. */
+  const many = 200;
+  const [greedy, other] = ['127.0.1.1', '127.0.2.1'];
+  for (let i = 0; i < many; i++) open(greedy);
+  await until('the connections are accepted', () => descriptors() >= before + many);
+  open(other);
+  await until('the last one is accepted', () => descriptors() > before + many);
+  for (const child of children) process.kill(Number(child), 'SIGCONT');
+  await until('the last one is answered', () => answered.includes(other));
+  expect(answered.indexOf(other)).toBeLessThan(many / 2);
+});
+
 it('a flood of connections from one address leaves two thirds of the maximum', async () => {
   const config = { upstream: [NO_NODE], http: { maxConnections: 90 } };
   const floodgate = await started({ config });

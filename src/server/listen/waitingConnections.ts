@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:net';
 import { Counter, type Registry } from 'prom-client';
 import { clientKey } from '../../platform/addresses/index.ts';
-import { Budget } from '../../platform/budgets/index.ts';
+import { Budget, type BudgetClient, Slots } from '../../platform/budgets/index.ts';
 
 /** Maximum number of accepted connections that wait for a worker, the usual length of the kernel's accept queue. */
 export const MAX_WAITING_CONNECTIONS = 512;
@@ -12,6 +12,11 @@ const LISTENING = 'tracing:net.server.listen:asyncEnd';
 /** One client may use as many places as are free, so that a burst of connections leaves places for others. */
 const PART_OF_FREE = 1;
 const MIN_SHARE = 4;
+/**
+ * A connection is closed if no worker accepts it within this time after it was passed on. A worker that is killed
+ * before it accepts a connection is replaced earlier.
+ */
+const ACCEPT_MS = 10_000;
 
 interface Handle {
   close(...more: unknown[]): void;
@@ -27,14 +32,18 @@ export interface WaitingConnectionsDependencies {
   readonly registry: Registry;
   /** Whether connections from this address have no share, because many clients use them. */
   readonly isProxy: (address: string) => boolean;
+  /** Number of workers. */
+  readonly workers: number;
 }
 
 /**
- * Bounds the connections that node:cluster has accepted and not yet passed to a worker, in total and per client.
- * Without a bound, a flood that is faster than the workers uses all descriptors of the first process, which DNS needs.
+ * Bounds the connections that were accepted and that no worker has yet, in total and per client. Without a bound, a
+ * flood that is faster than the workers uses all descriptors of the first process, which DNS needs. Clients take turns:
+ * node:cluster gets one connection for each worker, because it passes connections on in the order of their arrival.
  * Returns a function that ends this for servers that listen later.
  */
-export function boundWaitingConnections({ registry, isProxy }: WaitingConnectionsDependencies): () => void {
+export function boundWaitingConnections(dependencies: WaitingConnectionsDependencies): () => void {
+  const { registry, workers } = dependencies;
   const closed = new Counter({
     name: 'floodgate_worker_connections_closed_total',
     help: 'Connections closed because too many waited for a worker, of their client or in all.',
@@ -47,9 +56,11 @@ export function boundWaitingConnections({ registry, isProxy }: WaitingConnection
     minShare: MIN_SHARE,
   });
   const places: Places = {
-    take(connection) {
+    clientOf(connection) {
       const address = addressOf(connection);
-      const client = { address: address === undefined || isProxy(address) ? '' : clientKey(address) };
+      return { address: address === undefined || dependencies.isProxy(address) ? '' : clientKey(address) };
+    },
+    take(client) {
       const isFull =
         client.address === '' ? budget.total >= MAX_WAITING_CONNECTIONS : !!budget.exceededBy(client, 1);
       if (isFull) {
@@ -66,7 +77,8 @@ export function boundWaitingConnections({ registry, isProxy }: WaitingConnection
     server.once('listening', () =>
       process.nextTick(() => {
         // Only node:cluster takes the handle from the server, to pass connections on instead of serving them.
-        if (handle !== null && server._handle === null) bound(handle, places);
+        if (handle !== null && server._handle === null)
+          bound(handle, { places, slots: new Slots({ total: workers, perClient: workers }) });
       }),
     );
   };
@@ -75,24 +87,37 @@ export function boundWaitingConnections({ registry, isProxy }: WaitingConnection
 }
 
 interface Places {
+  clientOf(connection: Handle): BudgetClient;
   /** Returns the function that frees the place; undefined if the connection gets none. */
-  take(connection: Handle): (() => void) | undefined;
+  take(client: BudgetClient): (() => void) | undefined;
 }
 
-function bound(listener: ListenHandle, places: Places): void {
+interface Bounds {
+  readonly places: Places;
+  /** One for each connection that was passed on and that no worker has accepted yet. */
+  readonly slots: Slots;
+}
+
+function bound(listener: ListenHandle, { places, slots }: Bounds): void {
   const accept = listener.onconnection;
   listener.onconnection = (error, connection) => {
     if (connection === undefined) return accept.call(listener, error, connection);
-    const free = places.take(connection);
+    const client = places.clientOf(connection);
+    const free = places.take(client);
     if (free === undefined) return connection.close();
-    const { close } = connection;
-    // node:cluster closes its copy after a worker has accepted the connection.
-    connection.close = (...more) => {
-      free();
-      connection.close = close;
-      close.apply(connection, more);
-    };
-    accept.call(listener, error, connection);
+    slots.take(client, (end) => {
+      const { close } = connection;
+      const timer = setTimeout(() => connection.close(), ACCEPT_MS).unref();
+      // node:cluster closes its copy after a worker has accepted the connection.
+      connection.close = (...more) => {
+        clearTimeout(timer);
+        connection.close = close;
+        close.apply(connection, more);
+        free();
+        end();
+      };
+      accept.call(listener, error, connection);
+    });
   };
 }
 
