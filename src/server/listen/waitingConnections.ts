@@ -12,11 +12,8 @@ const LISTENING = 'tracing:net.server.listen:asyncEnd';
 /** One client may use as many places as are free, so that a burst of connections leaves places for others. */
 const PART_OF_FREE = 1;
 const MIN_SHARE = 4;
-/**
- * A connection is closed if no worker accepts it within this time after it was passed on. A worker that is killed
- * before it accepts a connection is replaced earlier.
- */
-const ACCEPT_MS = 10_000;
+/** After this time, the next connection is passed on, because the worker may have been killed. */
+const ACCEPT_MS = 1_000;
 
 interface Handle {
   close(...more: unknown[]): void;
@@ -107,7 +104,7 @@ function bound(listener: ListenHandle, { places, slots }: Bounds): void {
     if (free === undefined) return connection.close();
     slots.take(client, (end) => {
       const { close } = connection;
-      const timer = setTimeout(() => connection.close(), ACCEPT_MS).unref();
+      const timer = setTimeout(end, ACCEPT_MS).unref();
       // node:cluster closes its copy after a worker has accepted the connection.
       connection.close = (...more) => {
         clearTimeout(timer);
