@@ -22,6 +22,7 @@ interface Handle {
 }
 
 interface ListenHandle {
+  close(...more: unknown[]): void;
   onconnection(error: number, connection: Handle | undefined): void;
 }
 
@@ -96,7 +97,13 @@ interface Bounds {
 }
 
 function bound(listener: ListenHandle, { places, slots }: Bounds): void {
-  const accept = listener.onconnection;
+  const { onconnection: accept, close: closeListener } = listener;
+  let isClosed = false;
+  // node:cluster closes its listener when the last worker ends, and then passes nothing on.
+  listener.close = (...more) => {
+    isClosed = true;
+    closeListener.apply(listener, more);
+  };
   listener.onconnection = (error, connection) => {
     if (connection === undefined) return accept.call(listener, error, connection);
     const client = places.clientOf(connection);
@@ -113,7 +120,8 @@ function bound(listener: ListenHandle, { places, slots }: Bounds): void {
         free();
         end();
       };
-      accept.call(listener, error, connection);
+      if (isClosed) connection.close();
+      else accept.call(listener, error, connection);
     });
   };
 }
