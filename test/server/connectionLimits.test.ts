@@ -120,6 +120,19 @@ describe.each(FLOODS)('a flood of connections that %s', (_name, bytes) => {
   });
 });
 
+/** Stops the workers of a server with SIGSTOP. Returns a function that continues them. */
+function stopWorkers({ process: { pid } }: FloodgateProcess): () => void {
+  if (pid === undefined) throw new Error('the server has no process id');
+  // Ends the whole process group: a stopped worker would outlive the server, and keep its output open.
+  atEnd(() => process.kill(-pid, 'SIGKILL'));
+  const workers = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
+  const signal = (name: NodeJS.Signals): void => {
+    for (const worker of workers) process.kill(Number(worker), name);
+  };
+  signal('SIGSTOP');
+  return () => signal('SIGCONT');
+}
+
 it('DNS over TCP is answered while connections wait for workers that hang', async () => {
   const authority = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
   atEnd(() => authority.stop());
@@ -131,28 +144,19 @@ it('DNS over TCP is answered while connections wait for workers that hang', asyn
   };
   const config = { upstream: [NO_NODE], workers: 2, ops: { port: 0 }, dns: guard };
   const floodgate = await started({ maxOpenFiles: MAX_OPEN_FILES, config });
-  const { pid } = floodgate.process;
-  if (pid === undefined) throw new Error('the server has no process id');
   const opsUrl = opsUrlOf(floodgate);
-  // Ends the whole process group: a stopped worker would outlive the server, and keep its output open.
-  atEnd(() => process.kill(-pid, 'SIGKILL'));
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
-  for (const child of children) process.kill(Number(child), 'SIGSTOP');
+  stopWorkers(floodgate);
   await flood(floodgate.url, '');
   expect(await metricOf(opsUrl, 'floodgate_worker_connections_closed_total')).toBeGreaterThan(0);
   const answers = await Promise.all(Array.from({ length: 30 }, () => askTcp([KNOWN], dns)));
   for (const [answer] of answers) expect(answer).toMatchObject({ rcode: RCODE.NOERROR, answers: 1 });
 });
 
-it('connections that wait for workers are passed on in turns of their clients', async () => {
+it('clients whose connections wait for workers take turns', async () => {
   const floodgate = await started({ config: { upstream: [NO_NODE], workers: 2 } });
-  const { pid } = floodgate.process;
-  if (pid === undefined) throw new Error('the server has no process id');
-  atEnd(() => process.kill(-pid, 'SIGKILL'));
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
-  const descriptors = (): number => readdirSync(`/proc/${pid}/fd`).length;
+  const descriptors = (): number => readdirSync(`/proc/${floodgate.process.pid}/fd`).length;
   const before = descriptors();
-  for (const child of children) process.kill(Number(child), 'SIGSTOP');
+  const continueWorkers = stopWorkers(floodgate);
   const answered: string[] = [];
   const open = (client: string): void => {
     const port = Number(new URL(floodgate.url).port);
@@ -170,7 +174,7 @@ it('connections that wait for workers are passed on in turns of their clients', 
   await until('the connections are accepted', () => descriptors() >= before + many);
   open(other);
   await until('the last one is accepted', () => descriptors() > before + many);
-  for (const child of children) process.kill(Number(child), 'SIGCONT');
+  continueWorkers();
   await until('the last one is answered', () => answered.includes(other));
   expect(answered.indexOf(other)).toBeLessThan(many / 2);
 });

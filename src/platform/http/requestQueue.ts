@@ -42,7 +42,7 @@ export class RequestQueue<Response extends QueuedResponse> implements RequestSeq
   readonly #clientOf: RequestQueueDependencies<Response>['clientOf'];
   /** Address of the client of the last request. */
   #client: string | undefined;
-  /** The last requests of that client. Those of another client on the connection must not close it. */
+  /** Counts rejected requests of this client only, because the connection must stay open for other clients. */
   #rejections = new RejectionCounter();
   #active: Response | undefined;
   /** The most recent request, whose body may be incomplete. */

@@ -12,7 +12,7 @@ const LISTENING = 'tracing:net.server.listen:asyncEnd';
 /** One client may use as many places as are free, so that a burst of connections leaves places for others. */
 const PART_OF_FREE = 1;
 const MIN_SHARE = 4;
-/** After this time, the next connection is passed on, because the worker may have been killed. */
+/** After this time, the next connection is passed on, because a killed worker never accepts its own. */
 const ACCEPT_MS = 1_000;
 
 interface Handle {
@@ -36,8 +36,8 @@ export interface WaitingConnectionsDependencies {
 
 /**
  * Bounds the connections that were accepted and that no worker has yet, in total and per client. Without a bound, a
- * flood that is faster than the workers uses all descriptors of the first process, which DNS needs. Clients take turns:
- * node:cluster gets one connection for each worker, because it passes connections on in the order of their arrival.
+ * flood that is faster than the workers uses all descriptors of the first process, which DNS needs. node:cluster passes
+ * connections on in the order of their arrival, so it gets only one for each worker, and clients take turns.
  * Returns a function that ends this for servers that listen later.
  */
 export function boundWaitingConnections(dependencies: WaitingConnectionsDependencies): () => void {
