@@ -60,11 +60,21 @@ export function readBlockRow(tuple: RowReader): BlockRow {
   const timestamp = row.uint64();
   const [traceCount, chunks, parties] = [row.uint32(), row.uint32(), row.uint32()];
   const unavailable = TRACE_FAILURES[failure - 1];
-  return {
-    ...{ number, hash, parentHash, timestamp, traceCount, ...(unavailable && { unavailable }) },
-    ...{ version, write, chunks, parties, digest: row.fixed(HASH_BYTES) },
+  // A literal without spreads, because a read of a range creates hundreds of these objects.
+  const block: BlockRow = {
+    number,
+    hash,
+    parentHash,
+    timestamp,
+    traceCount,
+    version,
+    write,
+    chunks,
+    parties,
+    digest: row.fixed(HASH_BYTES),
     exactness: isIntact ? exactness : EXACTNESS.damaged,
   };
+  return unavailable === undefined ? block : { ...block, unavailable };
 }
 
 export const readHash = (row: RowReader): Hash => `0x${row.fixed(HASH_BYTES).toString('hex')}` as Hash; // 32 bytes

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { ChainIdentity } from '../../../traces/index.ts';
 
 /** Position of a chunk in the table `trace_chunks`. */
@@ -11,12 +11,9 @@ export interface ChunkKey {
 
 const KEY_BYTES = 24;
 
-/** Returns 64 bits of the SHA-256 over bytes or text. */
-export function checksumOf(...parts: readonly (Uint8Array | string)[]): bigint {
-  const hash = createHash('sha256');
-  for (const part of parts) hash.update(part);
-  return hash.digest().readBigUInt64LE(0);
-}
+/** Returns 64 bits of the SHA-256 of bytes or text. */
+export const checksumOf = (data: Uint8Array | string): bigint =>
+  hash('sha256', data, 'buffer').readBigUInt64LE(0);
 
 /** Returns the number by which the rows of a chain are found in tables that several chains share. */
 export const chainKeyOf = ({ chainId, genesisHash }: ChainIdentity): bigint =>
@@ -29,16 +26,16 @@ export function chunkChecksum({ chain, number, chunk, write }: ChunkKey, bytes: 
   key.writeBigUInt64LE(write, 8);
   key.writeUInt32LE(number, 16);
   key.writeUInt32LE(chunk, 20);
-  return checksumOf(key, bytes);
+  return checksumOf(Buffer.concat([key, bytes]));
 }
 
 /** Returns the SHA-256 over all chunks of a block. It is the same for every write of the same traces. */
 export function digestOf(chunks: readonly Uint8Array[]): Buffer {
-  const hash = createHash('sha256');
+  const digest = createHash('sha256');
   const length = Buffer.allocUnsafe(4);
   for (const bytes of chunks) {
     length.writeUInt32LE(bytes.length);
-    hash.update(length).update(bytes);
+    digest.update(length).update(bytes);
   }
-  return hash.digest();
+  return digest.digest();
 }
