@@ -61,7 +61,9 @@ try {
 async function makeRules({ url, account, token }: DevServer): Promise<void> {
   const rules = `${url}/client/v4/accounts/${account}/network/advanced_dns_protection/configs/dns_protection/rules`;
   const sensitivities = {
-    ...{ profile_sensitivity: 'medium', rate_sensitivity: 'medium', burst_sensitivity: 'medium' },
+    profile_sensitivity: 'medium',
+    rate_sensitivity: 'medium',
+    burst_sensitivity: 'medium',
   };
   for (let i = 0; i < RULES; i++) {
     const place =

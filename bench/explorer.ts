@@ -79,7 +79,10 @@ try {
     await node.call('anvil_mine', `0x${(GAP_BLOCKS - 1).toString(16)}`);
   }
   const full = await buildTransferChain({
-    ...{ url: anvil.url, blocks: FULL_BLOCKS, transactionsPerBlock: TRANSACTIONS, seed: 1 },
+    url: anvil.url,
+    blocks: FULL_BLOCKS,
+    transactionsPerBlock: TRANSACTIONS,
+    seed: 1,
   });
   await node.call('anvil_mine', `0x${BLOCKS_TO_FINAL.toString(16)}`);
   const server = await startFloodgate(await freePort(), [
@@ -100,7 +103,8 @@ try {
   ]);
   row({
     name: `page of ${PAGE}, one match per ${GAP_BLOCKS} blocks`,
-    ...{ value: page.ratio, must: 'at least 0.2' },
+    value: page.ratio,
+    must: 'at least 0.2',
     note: `${page.perSecond.toFixed(0)} pages/s of ${page.bytes} bytes, against bare HTTP`,
   });
 
@@ -118,7 +122,8 @@ try {
   const perByte = (blocks.perSecond * blocks.bytes) / (trees.perSecond * trees.bytes);
   row({
     name: 'time per byte of a cached call tree',
-    ...{ value: perByte, must: 'at most 2' },
+    value: perByte,
+    must: 'at most 2',
     note: `against cached blocks; ${trees.bytes} and ${blocks.bytes} bytes; ${trees.ratio.toFixed(2)} and ${blocks.ratio.toFixed(2)} of bare HTTP`,
   });
 } finally {

@@ -29,8 +29,13 @@ const failed: number[] = [];
 let mixes = 0;
 for (let seed = SEED; mixes === 0 || performance.now() < endMs; seed++) {
   const report = await runMix(mixOf(seed), {
-    ...{ world, scripts: SCRIPTS, workers: WORKERS, size: 1 },
-    ...{ aloneMs: ALONE_MS, mixMs: MIX_MS, limitMs: LIMIT_MS },
+    world,
+    scripts: SCRIPTS,
+    workers: WORKERS,
+    size: 1,
+    aloneMs: ALONE_MS,
+    mixMs: MIX_MS,
+    limitMs: LIMIT_MS,
   }).catch((cause) => {
     throw new Error(`seed ${seed} was not measured`, { cause });
   });

@@ -93,8 +93,12 @@ async function compare(
 
 function listLoad(url: string): Promise<LoadResult> {
   return load({
-    ...{ url: url + PATH, method: 'GET', bodies: [Buffer.alloc(0)], headers },
-    ...{ connections: LIST_CONNECTIONS, durationMs: TURN_MS },
+    url: url + PATH,
+    method: 'GET',
+    bodies: [Buffer.alloc(0)],
+    headers,
+    connections: LIST_CONNECTIONS,
+    durationMs: TURN_MS,
   });
 }
 
@@ -104,8 +108,12 @@ async function changeLoad(url: string, ids: readonly string[]): Promise<LoadResu
   const all = await Promise.all(
     ids.slice(0, CHANGE_CONNECTIONS).map((id) =>
       load({
-        ...{ url: `${url}${PATH}/${id}`, method: 'PATCH', bodies, headers },
-        ...{ connections: 1, durationMs: TURN_MS },
+        url: `${url}${PATH}/${id}`,
+        method: 'PATCH',
+        bodies,
+        headers,
+        connections: 1,
+        durationMs: TURN_MS,
       }),
     ),
   );

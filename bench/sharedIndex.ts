@@ -121,8 +121,13 @@ async function ask(): Promise<void> {
   const random = new Random(7);
   const address = (ranks: number): Address => addressAt(random.below(ranks));
   const filterOf = (from: Address, after = 0): TraceFilter => ({
-    ...{ fromBlock: FIRST, toBlock: Math.min(LAST, FIRST + 799), toAddresses: [], fromAddresses: [from] },
-    ...{ mode: 'intersection', after, count: MAX_COUNT },
+    fromBlock: FIRST,
+    toBlock: Math.min(LAST, FIRST + 799),
+    toAddresses: [],
+    fromAddresses: [from],
+    mode: 'intersection',
+    after,
+    count: MAX_COUNT,
   });
   const client = createClient({
     url: `http://127.0.0.1:${clickHouse.port}`,

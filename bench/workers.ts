@@ -64,7 +64,9 @@ const callsOf = (make: (i: number) => readonly [method: string, ...params: unkno
 });
 const RULES = 100;
 const LIST_OF_RULES: Asked = {
-  ...{ path: RULES_PATH, method: 'GET', headers: RULES_HEADERS },
+  path: RULES_PATH,
+  method: 'GET',
+  headers: RULES_HEADERS,
   bodies: [Buffer.alloc(0)],
 };
 

@@ -36,7 +36,9 @@ type Attack = (typeof ATTACKS)[number];
 const requestOf = (body: string, bytes = body.length): string =>
   `POST /v1/mainnet HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${bytes}\r\n\r\n${body}`;
 const callOf = (id: number, method: string, ...params: readonly unknown[]) => ({
-  ...{ jsonrpc: '2.0', id, method },
+  jsonrpc: '2.0',
+  id,
+  method,
   params,
 });
 

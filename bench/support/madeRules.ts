@@ -12,8 +12,12 @@ export async function createRules(url: string, count: number): Promise<string[]>
       method: 'POST',
       headers: RULES_HEADERS,
       body: JSON.stringify({
-        ...{ scope: 'datacenter', name: `dc${index}`, mode: 'enabled', profile_sensitivity: 'low' },
-        ...{ rate_sensitivity: 'medium', burst_sensitivity: 'medium' },
+        scope: 'datacenter',
+        name: `dc${index}`,
+        mode: 'enabled',
+        profile_sensitivity: 'low',
+        rate_sensitivity: 'medium',
+        burst_sensitivity: 'medium',
       }),
     });
     const { result } = (await response.json()) as { result: { id: string } };

@@ -16,17 +16,28 @@ const message = (at: string, mode: string, counts: Counts): CounterSample => ({
   guard: {
     rule: { id: 'r', mode, profile_sensitivity: '', rate_sensitivity: '', burst_sensitivity: '' },
     since_start: { ...NONE, known_names: NO_USERS, ...counts },
-    ...{ bucket: { rate_per_second: 50, burst: 50, tokens: 0 }, attack: true },
+    bucket: { rate_per_second: 50, burst: 50, tokens: 0 },
+    attack: true,
   },
 });
 
 const zeros = [0, 0, 0];
 const RATES = {
   until: '2026-11-25T03:12:04Z',
-  ...{ passed: [9, 9, 9], allowed: zeros, paid: [0, 1, 0], paying: zeros, paying_known: zeros },
-  ...{ limited: [0, 3, 70], truncated: [0, 1, 0], would_drop: [80, 40, 0], bucket_per_second: [0, 5, 5] },
-  ...{ known_asked: [9, 9, 9], known_answered: [9, 7, 9], known_limited: [0, 1, 0] },
-  ...{ attack: [0, 1, 1], mode: [2, 2, 3] },
+  passed: [9, 9, 9],
+  allowed: zeros,
+  paid: [0, 1, 0],
+  paying: zeros,
+  paying_known: zeros,
+  limited: [0, 3, 70],
+  truncated: [0, 1, 0],
+  would_drop: [80, 40, 0],
+  bucket_per_second: [0, 5, 5],
+  known_asked: [9, 9, 9],
+  known_answered: [9, 7, 9],
+  known_limited: [0, 1, 0],
+  attack: [0, 1, 1],
+  mode: [2, 2, 3],
 };
 
 it('points contain the queries of each second by outcome, and marks where the mode changed', () => {
@@ -51,9 +62,16 @@ it('a minute in which the guard did not run has no rates', () => {
   const some = (value: number) => [value, null];
   const points = pointsOfMinutes({
     since: '2026-11-25T03:12:00Z',
-    ...{ passed: some(9), truncated: some(1), dropped: some(2), would_drop: some(0), mode: some(3) },
-    ...{ known_asked: some(9), known_answered: some(9), known_limited: some(0) },
-    ...{ bucket_per_second: some(0), attack: some(1) },
+    passed: some(9),
+    truncated: some(1),
+    dropped: some(2),
+    would_drop: some(0),
+    mode: some(3),
+    known_asked: some(9),
+    known_answered: some(9),
+    known_limited: some(0),
+    bucket_per_second: some(0),
+    attack: some(1),
   });
   expect(points).toMatchObject([{ rates: { dropped: 2, bucket: null }, attack: true }, { rates: undefined }]);
   expect((points[1]?.at ?? 0) - (points[0]?.at ?? 0)).toBe(60);
@@ -63,7 +81,12 @@ it('a point is the mean between two messages, with both series if the mode chang
   const first = message('00.000', 'monitoring', { would_drop: 100 });
   const known_names = { asked: 12, answered: 8, limited: 2 };
   const next = message('02.000', 'enabled', {
-    ...{ passed: 6, paid: 2, would_drop: 140, dropped: 50, truncated: 10, known_names },
+    passed: 6,
+    paid: 2,
+    would_drop: 140,
+    dropped: 50,
+    truncated: 10,
+    known_names,
   });
   const { rates } = pointBetween(first, next) ?? {};
   expect(rates).toMatchObject({ passed: 4, wouldDrop: 20, dropped: 25, truncated: 5 });

@@ -49,7 +49,10 @@ const pointsOf = (series: RateSeries, first: number, step: number): Point[] =>
   series.passed.map((passed, i): Point => {
     const of = (name: keyof RateSeries) => series[name][i] ?? 0;
     const rates = passed !== null && {
-      ...{ passed, truncated: of('truncated'), dropped: of('dropped'), wouldDrop: of('would_drop') },
+      passed,
+      truncated: of('truncated'),
+      dropped: of('dropped'),
+      wouldDrop: of('would_drop'),
       ...usersOf(of('known_asked'), of('known_answered'), of('known_limited')),
       bucket: of('bucket_per_second') || null,
     };
@@ -57,7 +60,9 @@ const pointsOf = (series: RateSeries, first: number, step: number): Point[] =>
   });
 
 const usersOf = (asked: number, answered: number, usersLimited: number) => ({
-  ...{ answered, usersLimited, unanswered: Math.max(0, asked - answered - usersLimited) },
+  answered,
+  usersLimited,
+  unanswered: Math.max(0, asked - answered - usersLimited),
 });
 
 export interface CounterSample {

@@ -60,7 +60,8 @@ export async function signIn(secret: { token: string } | { code: string }): Prom
 
 /** The server accepted the token, but not the first request of the new session. */
 const NOT_RECOGNISED: Failure = {
-  ...{ status: undefined, faults: [] },
+  status: undefined,
+  faults: [],
   what: 'The server does not recognise this browser after signing in.',
   still: '',
   todo: 'Allow cookies for this address. Over plain HTTP, also let the browser send the Referer header.',

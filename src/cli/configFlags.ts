@@ -106,7 +106,9 @@ export function readConfigAgain(command: Command, file: string | undefined): Con
 export function sourcesOf(command: Command, file = configFileOf(command)): ConfigSources {
   return {
     ...(file !== undefined && { file: readFile(file) }),
-    ...{ environment: process.env, readFile: readSecretFile, flags: flagsOf(command) },
+    environment: process.env,
+    readFile: readSecretFile,
+    flags: flagsOf(command),
   };
 }
 

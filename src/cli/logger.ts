@@ -37,7 +37,8 @@ export async function createHeldLogger(
 }
 
 const optionsOf = (level: Config['log']['level']) => ({
-  ...{ level, base: null },
+  level,
+  base: null,
   timestamp: pino.stdTimeFunctions.isoTime,
 });
 

@@ -109,7 +109,10 @@ export async function mineDemoBlock(node: Node): Promise<number> {
       ({ to, value = 0, data, gas = GAS }, i): Call => [
         'eth_sendTransaction',
         {
-          ...{ from, nonce: quantity(nonce + i), gas: quantity(gas), value: quantity(value) },
+          from,
+          nonce: quantity(nonce + i),
+          gas: quantity(gas),
+          value: quantity(value),
           ...(to !== undefined && { to }),
           ...(data !== undefined && { data }),
         },

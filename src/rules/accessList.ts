@@ -27,7 +27,8 @@ const name = Type.String({
 });
 const settings = {
   comment: Type.String({
-    ...{ maxLength: MAX_COMMENT_CHARACTERS, pattern: plainText(MAX_COMMENT_CHARACTERS) },
+    maxLength: MAX_COMMENT_CHARACTERS,
+    pattern: plainText(MAX_COMMENT_CHARACTERS),
     description: 'Reason for the entry.',
   }),
   enabled: Type.Boolean({ description: 'Whether the entry is in force.' }),

@@ -33,9 +33,7 @@ export async function startGateway(
       ? undefined
       : new Workers(
           { config, workers: workerCount },
-          {
-            ...{ logger, registry, keys, findAccess: console?.findAccess },
-          },
+          { logger, registry, keys, findAccess: console?.findAccess },
         );
   if (workers !== undefined) {
     const isProxy = proxyMatcher(config.http.trustedProxies);
@@ -43,7 +41,13 @@ export async function startGateway(
   }
   if (!opened.has('nodes')) return { ethereum: undefined, workers };
   const ethereum = await startEthereum(config, {
-    ...{ logger, registry, tracer, opened, freeSpace, parts: { ...OWN_PARTS, ...parts }, followers: workers },
+    logger,
+    registry,
+    tracer,
+    opened,
+    freeSpace,
+    parts: { ...OWN_PARTS, ...parts },
+    followers: workers,
     sharedKeys: keys && new SharedKeys(keys, config.gateway.keysGraceMs),
   });
   teardown.add(() => ethereum.stop());

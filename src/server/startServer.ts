@@ -103,9 +103,7 @@ function openBase(options: ServerOptions, teardown: Teardown): ServerContext {
     teardown.add(() => acquired.release());
   }
   checkOpenFiles();
-  const freeSpace = new FreeSpace({
-    ...{ dataDir: config.dataDir, log: logger, readSpace: tuning.readSpace },
-  });
+  const freeSpace = new FreeSpace({ dataDir: config.dataDir, log: logger, readSpace: tuning.readSpace });
   teardown.add(() => freeSpace.stop());
   const registry = new Registry();
   teardown.add(() => registry.clear());
@@ -115,8 +113,17 @@ function openBase(options: ServerOptions, teardown: Teardown): ServerContext {
   registerRoleMetrics(registry, opened);
   registerFreeSpaceMetrics(registry, freeSpace);
   return {
-    ...{ config, logger, registry, opened, tuning, freeSpace, teardown },
-    ...{ workerCount, isRelayed, scheduler: new Scheduler(), ...(isRelayed ? RELAYED : own) },
+    config,
+    logger,
+    registry,
+    opened,
+    tuning,
+    freeSpace,
+    teardown,
+    workerCount,
+    isRelayed,
+    scheduler: new Scheduler(),
+    ...(isRelayed ? RELAYED : own),
   };
 }
 
@@ -132,10 +139,7 @@ async function startParts(
   const alerting = await Alerting.open(config, base);
   teardown.add(() => alerting?.stop());
   const fleet = storage?.shared && new PostgresFleet(storage.shared);
-  const starting = startGuard(base, {
-    ...{ storage, fleet },
-    onAttack: (event) => alerting?.attack(event),
-  });
+  const starting = startGuard(base, { storage, fleet, onAttack: (event) => alerting?.attack(event) });
   const tracing = openTracing(config, base);
   teardown.add(() => tracing?.stop());
   const tracer = tracing?.tracer;
@@ -153,7 +157,12 @@ async function startParts(
   let isLeaving = false;
   const readiness = (): Readiness =>
     readinessOf({
-      ...{ stores, freeSpace, ethereum, dns, workers, isStopping: isLeaving },
+      stores,
+      freeSpace,
+      ethereum,
+      dns,
+      workers,
+      isStopping: isLeaving,
       keysProblem: opened.has('gateway') ? keysProblemOf(storage) : undefined,
     });
   registerServerMetrics(registry, {
@@ -162,8 +171,18 @@ async function startParts(
     storeBytes: () => storeBytes(config.dataDir),
   });
   const { gateway, listeners } = await listen(base, {
-    ...{ storage, tokenUses, fleet, ethereum, workers, dns, tracer, readiness },
-    ...{ console, testFlood, nameFiles, alerting },
+    storage,
+    tokenUses,
+    fleet,
+    ethereum,
+    workers,
+    dns,
+    tracer,
+    readiness,
+    console,
+    testFlood,
+    nameFiles,
+    alerting,
   });
   teardown.add(async () => {
     isLeaving = true;
@@ -179,7 +198,10 @@ async function startParts(
   const hasReload = workers !== undefined || (config.console.abis ?? config.console.labels) !== undefined;
   logger.info({ url, opsUrl, dataDir: resolve(config.dataDir), roles: opened.roles, networks }, 'listening');
   return {
-    ...{ url, opsUrl, dnsAddresses: dns?.addresses ?? [], readiness },
+    url,
+    opsUrl,
+    dnsAddresses: dns?.addresses ?? [],
+    readiness,
     signInLink: console && (async (token) => `${opsUrl}/console/#code=${await console.newLink(token)}`),
     hasRules: async (account) => storage !== undefined && (await storage.rules.list(account)).length > 0,
     reload: hasReload

@@ -124,8 +124,13 @@ function nested(frame: Recorded, frames: readonly Recorded[]): Json {
   const value = action['callType'] === 'staticcall' ? {} : { value: action['value'] ?? action['balance'] };
   if (frame['type'] === 'suicide')
     return {
-      ...{ type: 'SELFDESTRUCT', from: action['address'], to: action['refundAddress'] },
-      ...{ gas: '0x0', gasUsed: '0x0', input: '0x', ...value },
+      type: 'SELFDESTRUCT',
+      from: action['address'],
+      to: action['refundAddress'],
+      gas: '0x0',
+      gasUsed: '0x0',
+      input: '0x',
+      ...value,
     };
   return {
     type: frame['type'] === 'create' ? 'CREATE' : String(action['callType']).toUpperCase(),

@@ -731,7 +731,8 @@ describe.skipIf(CHROMIUM === undefined)(
       expect((await fetch(`${server.url}/console/assets/none-AAAAAAAA.js`)).status).toBe(404);
       const post = (body: string, type: string) =>
         fetch(`${server.url}/console/sign-in`, {
-          ...{ method: 'POST', body },
+          method: 'POST',
+          body,
           headers: { 'content-type': type, 'x-floodgate-console': '1', 'sec-fetch-site': 'same-origin' },
         });
       const { hash } = new URL(server.link);

@@ -173,7 +173,11 @@ describe.skipIf(CHROMIUM === undefined)(
         ['callcode', 'not moved: a callcode pays no other account'],
       ] as const) {
         const { json } = await call(floodgate.gatewayUrl, 'floodgate_addressTraces', {
-          ...{ address: await busiest(), types: ['call'], callTypes: [callType], failed: false, limit: 200 },
+          address: await busiest(),
+          types: ['call'],
+          callTypes: [callType],
+          failed: false,
+          limit: 200,
         });
         const { action, transactionHash, traceAddress } = json.result.traces.find(
           (trace: { action: { value: Hex } }) => BigInt(trace.action.value) > 0n,

@@ -221,16 +221,16 @@ describe.skipIf(CHROMIUM === undefined)(
         limited_share: { low: levels, medium: levels, high: levels, very_high: levels },
       };
       const zone = {
-        ...{
-          zone: ZONE_NAME,
-          assessment: 'under_attack',
-          judged_by: 'names',
-          known_names: 3,
-          hour: span,
-          day: span,
-          week: span,
-        },
-        ...{ profile_sensitivity: 'low', rate_sensitivity: 'low', networks: ['198.51.100.0/24'] },
+        zone: ZONE_NAME,
+        assessment: 'under_attack',
+        judged_by: 'names',
+        known_names: 3,
+        hour: span,
+        day: span,
+        week: span,
+        profile_sensitivity: 'low',
+        rate_sensitivity: 'low',
+        networks: ['198.51.100.0/24'],
         names: [`www.${ZONE_NAME}`, `[a-z]{8}.${ZONE_NAME}`],
       };
       await page.route('**/zone_assessments', (route) =>
@@ -323,7 +323,10 @@ describe.skipIf(CHROMIUM === undefined)(
 
     it('searches everything that the token may read, with Ctrl+K and the keyboard alone', async () => {
       const attack = (id: number) => ({
-        ...{ id: `${id}`, zones: [`zone-${id}.example`], zone_count: 1, state: 'ended' },
+        id: `${id}`,
+        zones: [`zone-${id}.example`],
+        zone_count: 1,
+        state: 'ended',
         started_on: '2026-11-01T00:00:00Z',
       });
       await page.route('**/attacks?*', (route) => {

@@ -29,7 +29,8 @@ describe.skipIf(CHROMIUM === undefined)(
       ]);
       for (let i = 0; i < 20; i++) {
         const answer = await fetch(`${server.url}/client/v4${rulesPath(ACCOUNT)}`, {
-          ...{ method: 'POST', body: JSON.stringify({ ...newRule, scope: 'region', name: `r${i}` }) },
+          method: 'POST',
+          body: JSON.stringify({ ...newRule, scope: 'region', name: `r${i}` }),
           headers: { authorization: `Bearer ${server.token}` },
         });
         expect(answer.status).toBe(200);

@@ -22,7 +22,8 @@ describe.skipIf(CHROMIUM === undefined)(
       ]);
       const post = async (path: string, body: object) => {
         const answer = await fetch(`${server.url}/client/v4${path}`, {
-          ...{ method: 'POST', body: JSON.stringify(body) },
+          method: 'POST',
+          body: JSON.stringify(body),
           headers: { authorization: `Bearer ${server.token}` },
         });
         expect(answer.status, await answer.text()).toBe(200);

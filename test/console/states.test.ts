@@ -84,7 +84,8 @@ describe.skipIf(CHROMIUM === undefined)(
 
     const create = async (path: string, body: object) => {
       const answer = await fetch(`${server.url}/client/v4${path}`, {
-        ...{ method: 'POST', body: JSON.stringify(body) },
+        method: 'POST',
+        body: JSON.stringify(body),
         headers: { authorization: `Bearer ${server.token}` },
       });
       // biome-ignore lint/suspicious/noExplicitAny: tests look into results of every shape
@@ -107,7 +108,8 @@ describe.skipIf(CHROMIUM === undefined)(
       if (answers === 'sent' || isOfFrame) return route.continue();
       if (answers === 'failed')
         return route.fulfill({
-          ...{ status: 500, contentType: 'application/json' },
+          status: 500,
+          contentType: 'application/json',
           body: '{"result":null,"success":false,"errors":[{"code":1000,"message":"Internal error, request 7"}]}',
         });
       await new Promise<void>((resolve) => {

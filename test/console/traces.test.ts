@@ -36,7 +36,9 @@ describe.skipIf(CHROMIUM === undefined)(
     beforeAll(async () => {
       [chain, browser] = await Promise.all([startSharedChain(), launchBrowser()]);
       payment = await transferToken(chain.anvil.url, {
-        ...{ symbol: HOSTILE_SYMBOL, to: RECIPIENT, amount: 1_234_567_890n },
+        symbol: HOSTILE_SYMBOL,
+        to: RECIPIENT,
+        amount: 1_234_567_890n,
       });
       folder = mkdtempSync(join(tmpdir(), 'floodgate-names-'));
       const [labels, abis] = ['labels.json', 'abis.json'].map((name) => join(folder, name)) as [

@@ -35,7 +35,8 @@ describe.skipIf(CHROMIUM === undefined)(
 
     const create = async (path: string, body: object) => {
       const answer = await fetch(`${server.url}/client/v4${path}`, {
-        ...{ method: 'POST', body: JSON.stringify(body) },
+        method: 'POST',
+        body: JSON.stringify(body),
         headers: { authorization: `Bearer ${server.token}` },
       });
       return ((await answer.json()) as { result: { id: string; value: string } }).result;

@@ -22,7 +22,8 @@ describe.skipIf(CHROMIUM === undefined)(
         startFloodgate({
           args: ['--role', 'rules,gateway,ingest'],
           config: { console: { enabled: true } },
-          ...{ upstream: 'http://127.0.0.1:9', whenListening: true },
+          upstream: 'http://127.0.0.1:9',
+          whenListening: true,
         }),
         launchBrowser(),
       ]);
@@ -40,7 +41,8 @@ describe.skipIf(CHROMIUM === undefined)(
 
     const api = async (method: string, path: string, body?: object) => {
       const answer = await fetch(`${server.url}/client/v4${path}`, {
-        ...{ method, ...(body && { body: JSON.stringify(body) }) },
+        method,
+        ...(body && { body: JSON.stringify(body) }),
         headers: { authorization: `Bearer ${server.token}` },
       });
       return ((await answer.json()) as { result: { id: string; value: string; rate_sensitivity: string } })

@@ -98,9 +98,16 @@ describe.skipIf(CHROMIUM === undefined)(
       await button('Create the policy').click();
       await heading().getByText('Policy for bl.example').waitFor();
       expect(await policyOf('bl.example')).toMatchObject({
-        ...{ mode: 'inherit', judge_by: 'rate', rate: 2000, burst: null, unknown_per_second: null },
-        ...{ profile_sensitivity: 'very_high', rate_sensitivity: null, burst_sensitivity: null },
-        ...{ only_when_upstream_unhealthy: true, comment: 'a blocklist' },
+        mode: 'inherit',
+        judge_by: 'rate',
+        rate: 2000,
+        burst: null,
+        unknown_per_second: null,
+        profile_sensitivity: 'very_high',
+        rate_sensitivity: null,
+        burst_sensitivity: null,
+        only_when_upstream_unhealthy: true,
+        comment: 'a blocklist',
       });
       await checkState(tab, 'zone-policy');
       await goToList();
@@ -225,8 +232,16 @@ describe.skipIf(CHROMIUM === undefined)(
       };
       const spans = { hour: span, day: { ...span, queries: 86_400 }, week: span };
       const zone = (name: string, assessment: string, more: object = {}) => ({
-        ...{ zone: name, assessment, judged_by: 'names', known_names: 3, names: [], networks: [], ...spans },
-        ...{ profile_sensitivity: 'high', rate_sensitivity: 'medium', ...more },
+        zone: name,
+        assessment,
+        judged_by: 'names',
+        known_names: 3,
+        names: [],
+        networks: [],
+        ...spans,
+        profile_sensitivity: 'high',
+        rate_sensitivity: 'medium',
+        ...more,
       });
       const { id } = await policyOf('bl.example');
       const needs = { proposed: { judge_by: 'rate', rate: 600, burst: 4000 } };

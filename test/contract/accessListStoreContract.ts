@@ -115,8 +115,12 @@ export function accessListStoreContract(engine: ListEngine): void {
           { ...common, at: changed?.modified_on, action: 'list.update', before: entry, after: changed },
           {
             ...common,
-            ...{ by: 'token-2', from: '192.0.2.2', at: expect.any(String) },
-            ...{ action: 'list.delete', before: changed, after: null },
+            by: 'token-2',
+            from: '192.0.2.2',
+            at: expect.any(String),
+            action: 'list.delete',
+            before: changed,
+            after: null,
           },
         ]);
       }));

@@ -205,7 +205,12 @@ export function addressTracesContract(
         const address = random.chance(0.4) ? undefined : random.pick(ADDRESSES);
         const [limit, skip] = [random.between(1, 60), random.below(30)];
         await chain.expectPlainInternal({
-          ...{ fromBlock, toBlock, order, direction, limit, skip: Math.min(limit, skip) },
+          fromBlock,
+          toBlock,
+          order,
+          direction,
+          limit,
+          skip: Math.min(limit, skip),
           filter: INTERNAL_TRANSACTIONS,
           ...(address !== undefined && { address }),
         });
@@ -312,23 +317,24 @@ class Chain {
     });
     const transactionHash = random.hex(32) as Hash;
     const action = {
-      ...{
-        callType: 'call' as const,
-        from: ADDRESSES[0] as Address,
-        gas: '0x1' as Quantity,
-        input: '0x' as Data,
-      },
-      ...{ to: random.pick(ADDRESSES), value: '0x1' as Quantity },
+      callType: 'call' as const,
+      from: ADDRESSES[0] as Address,
+      gas: '0x1' as Quantity,
+      input: '0x' as Data,
+      to: random.pick(ADDRESSES),
+      value: '0x1' as Quantity,
     } as const;
     const { number, hash } = block.header;
     const traces = Array.from({ length: calls }, (_, i) => ({
-      ...{ action, blockHash: hash, blockNumber: number, result: null, subtraces: i === 0 ? calls - 1 : 0 },
-      ...{
-        traceAddress: i === 0 ? [] : [i - 1],
-        transactionHash,
-        transactionPosition: 0,
-        type: 'call' as const,
-      },
+      action,
+      blockHash: hash,
+      blockNumber: number,
+      result: null,
+      subtraces: i === 0 ? calls - 1 : 0,
+      traceAddress: i === 0 ? [] : [i - 1],
+      transactionHash,
+      transactionPosition: 0,
+      type: 'call' as const,
     }));
     this.add({ header: { ...block.header, transactionHashes: [transactionHash] }, traces });
   }

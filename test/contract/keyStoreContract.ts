@@ -17,8 +17,12 @@ const HASH = 'ab'.repeat(32);
 const OTHER_HASH = 'cd'.repeat(32);
 const revocation = { revokedOn: '2026-11-22T00:00:00.000Z', revokedBy: 'cli:tester' };
 const key = (id: string, createdOn: string): ApiKey => ({
-  ...{ id, name: `key "${id}" é`, createdOn, createdBy: 'cli:tester' },
-  ...{ ratePerSecond: 5, methods: ['eth_call'] },
+  id,
+  name: `key "${id}" é`,
+  createdOn,
+  createdBy: 'cli:tester',
+  ratePerSecond: 5,
+  methods: ['eth_call'],
 });
 const older = key('aaaa0001', '2026-11-20T00:00:00.000Z');
 const newer = key('aaaa0002', '2026-11-21T00:00:00.000Z');

@@ -28,16 +28,16 @@ const FIRST_BLOCK = 20;
 
 const ADDRESSES = syntheticAddresses(12);
 const SILENT: IndexerObserver = {
-  ...{ indexed: () => undefined, reorganised: () => undefined, failed: () => undefined },
-  ...{
-    recovered: () => undefined,
-    filled: () => undefined,
-    evicted: () => undefined,
-    unavailable: () => undefined,
-    available: () => undefined,
-    gapClosed: () => undefined,
-    repaired: () => undefined,
-  },
+  indexed: () => undefined,
+  reorganised: () => undefined,
+  failed: () => undefined,
+  recovered: () => undefined,
+  filled: () => undefined,
+  evicted: () => undefined,
+  unavailable: () => undefined,
+  available: () => undefined,
+  gapClosed: () => undefined,
+  repaired: () => undefined,
 };
 const CHAIN: ChainIdentity = { chainId: 31337, genesisHash: `0x${'11'.repeat(32)}` as Hash }; // 32 bytes
 

@@ -294,8 +294,14 @@ export function ruleStoreContract(engine: Engine): void {
           { ...common, at: rule.created_on, action: 'rule.create', before: null, after: rule },
           { ...common, at: changed?.modified_on, action: 'rule.update', before: rule, after: changed },
           {
-            ...{ by: 'token-2', from: '192.0.2.2', account: 'a', rule: rule.id },
-            ...{ at: expect.any(String), action: 'rule.delete', before: changed, after: null },
+            by: 'token-2',
+            from: '192.0.2.2',
+            account: 'a',
+            rule: rule.id,
+            at: expect.any(String),
+            action: 'rule.delete',
+            before: changed,
+            after: null,
           },
         ]);
       }));
@@ -454,8 +460,11 @@ export function ruleStoreContract(engine: Engine): void {
         expect(revoked && ids(revoked)).toEqual([left.id, deepest.id, deeper.id]);
         expect((await entries(audit)).slice(-3)).toMatchObject(
           [left, deepest, deeper].map(({ id }) => ({
-            ...{ ...actor, action: 'token.revoke', token: id },
-            ...{ before: { revoked_on: null }, after: { revoked_on: revoked?.token.revoked_on } },
+            ...actor,
+            action: 'token.revoke',
+            token: id,
+            before: { revoked_on: null },
+            after: { revoked_on: revoked?.token.revoked_on },
           })),
         );
         const valid = async () => (await tokens.list()).filter((one) => one.revoked_on === null);

@@ -46,8 +46,12 @@ const engine = {
       async open(now?: () => number) {
         const { rules, lists, zonePolicies, tokens, audit, close } = openRulesStorage(folder, now && { now });
         return {
-          ...{ rules: late(rules), lists: late(lists), zonePolicies: late(zonePolicies) },
-          ...{ tokens: late(tokens), audit: late(audit), close },
+          rules: late(rules),
+          lists: late(lists),
+          zonePolicies: late(zonePolicies),
+          tokens: late(tokens),
+          audit: late(audit),
+          close,
         };
       },
       remove: () => rmSync(folder, { recursive: true, force: true }),

@@ -10,8 +10,13 @@ export interface SessionEngine {
 const hashOf = (n: number): string => n.toString(16).padStart(64, '0');
 const minute = (n: number): string => new Date(Date.UTC(2026, 10, 27, 0, n)).toISOString();
 const session = (n: number, more: Partial<Session> = {}): Session => ({
-  ...{ hash: hashOf(n), isLink: false, token: { id: 'a', hash: hashOf(9_999), root: 'a' } },
-  ...{ created_on: minute(n), expires_on: minute(n + 720), from: '192.0.2.1', ...more },
+  hash: hashOf(n),
+  isLink: false,
+  token: { id: 'a', hash: hashOf(9_999), root: 'a' },
+  created_on: minute(n),
+  expires_on: minute(n + 720),
+  from: '192.0.2.1',
+  ...more,
 });
 
 /** Tests that every implementation of `SessionStore` must pass. */

@@ -77,8 +77,14 @@ export function unavailableBlocksContract(
       for (let cursor: HistoryPosition | undefined, isLast = false; !isLast; isLast = cursor === undefined) {
         const page = await store.addressTraces(
           {
-            ...{ addresses: [ADDRESS], direction: 'either', fromBlock: FIRST, toBlock: LAST, order: 'asc' },
-            ...{ filter: {}, limit: 200, ...(cursor && { cursor }) },
+            addresses: [ADDRESS],
+            direction: 'either',
+            fromBlock: FIRST,
+            toBlock: LAST,
+            order: 'asc',
+            filter: {},
+            limit: 200,
+            ...(cursor && { cursor }),
           },
           MAX_BYTES,
           new JsonWriter(),
@@ -202,8 +208,13 @@ function stored(block: SyntheticBlock): StoredBlock {
 }
 
 const filterOf = (fromBlock: number, toBlock: number): TraceFilter => ({
-  ...{ fromBlock, toBlock, fromAddresses: [], toAddresses: [] },
-  ...{ mode: 'intersection', after: 0, count: MAX_COUNT },
+  fromBlock,
+  toBlock,
+  fromAddresses: [],
+  toAddresses: [],
+  mode: 'intersection',
+  after: 0,
+  count: MAX_COUNT,
 });
 
 /** Generates blocks with traces, each the child of the previous one. */

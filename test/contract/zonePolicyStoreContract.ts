@@ -171,8 +171,12 @@ export function zonePolicyStoreContract(engine: ZonePolicyEngine): void {
           { ...common, at: changed?.modified_on, action: 'zone.update', before: policy, after: changed },
           {
             ...common,
-            ...{ by: 'token-2', from: '192.0.2.2', at: expect.any(String) },
-            ...{ action: 'zone.delete', before: changed, after: null },
+            by: 'token-2',
+            from: '192.0.2.2',
+            at: expect.any(String),
+            action: 'zone.delete',
+            before: changed,
+            after: null,
           },
         ]);
       }));

@@ -198,7 +198,9 @@ describe('an attack', () => {
       () => receiver.requests.length > 0 && receiver.alerts(),
     );
     expect(alert).toMatchObject({
-      ...{ kind: 'attack', state: 'firing', subject: ZONE_NAME },
+      kind: 'attack',
+      state: 'firing',
+      subject: ZONE_NAME,
       details: { attack: attack.id, zones: [ZONE_NAME], rule: ruleId, mode: 'enabled' },
     });
     await program.kill();
@@ -232,7 +234,10 @@ describe('an attack', () => {
         return found?.known_names.limited > 100 && found;
       });
       expect(attack).toMatchObject({
-        ...{ state: 'active', detected_by: 'known_limited', zones: [ZONE_NAME], unknown_names: 0 },
+        state: 'active',
+        detected_by: 'known_limited',
+        zones: [ZONE_NAME],
+        unknown_names: 0,
         rule: { id: json.result.id },
       });
       expect((await guard.api('GET', '/../status')).json.result).toMatchObject({ attack: true });

@@ -135,7 +135,8 @@ describe('dns replay --zones', () => {
   it('applies the zone policies of a rules file to the recording', async () => {
     const startMs = Date.UTC(2026, 10, 20);
     const queries = Array.from({ length: 90 }, (_, n) => ({
-      ...{ timeMs: startMs + n, packet: query(`x${n}.${ZONE_NAME}`) },
+      timeMs: startMs + n,
+      packet: query(`x${n}.${ZONE_NAME}`),
     }));
     await writeFile(join(folder, 'pcap'), recordingOf(queries));
     const limit = `{zone: ${ZONE_NAME}, judge_by: rate, rate: 10, burst: 20`;

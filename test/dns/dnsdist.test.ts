@@ -314,8 +314,11 @@ describe('the dnsdist driver', () => {
     const zoneFile = join(dnsdist.folder, 'zone');
     await writeFile(zoneFile, ZONE_TEXT);
     const guard = await driveDnsdist({
-      ...{ rules: new TestRules([RULE]), consoles: [dnsdist.console], key: dnsdist.key },
-      ...{ dnstap: dnsdist.dnstap, folder: dnsdist.folder },
+      rules: new TestRules([RULE]),
+      consoles: [dnsdist.console],
+      key: dnsdist.key,
+      dnstap: dnsdist.dnstap,
+      folder: dnsdist.folder,
       zones: [
         { name: late, transferFrom: { host: LOOPBACK, port } },
         { name: ZONE_NAME, file: zoneFile },
@@ -474,7 +477,11 @@ describe('the dnsdist driver', () => {
     const zoneFile = join(folder, 'zone');
     await writeFile(zoneFile, `${ZONE_TEXT}\nmoved A 192.0.2.8\n`);
     const guard = await driveDnsdist({
-      ...{ rules, consoles: [dnsdist.console], key: dnsdist.key, dnstap: dnsdist.dnstap, folder },
+      rules,
+      consoles: [dnsdist.console],
+      key: dnsdist.key,
+      dnstap: dnsdist.dnstap,
+      folder,
       zones: [{ name: ZONE_NAME, file: zoneFile }],
       log: { ...QUIET, warn: (fields, text) => void warnings.push(`${JSON.stringify(fields)} ${text}`) },
     });

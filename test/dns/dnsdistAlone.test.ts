@@ -37,7 +37,11 @@ async function driven(rule: Rule, options: Partial<DriveOptions> = {}) {
   await writeFile(zoneFile, ZONE_TEXT);
   const { key, dnstap, folder } = dnsdist;
   const guard = await driveDnsdist({
-    ...{ rules: new TestRules([rule]), consoles: [dnsdist.console], key, dnstap, folder },
+    rules: new TestRules([rule]),
+    consoles: [dnsdist.console],
+    key,
+    dnstap,
+    folder,
     zones: [{ name: ZONE_NAME, file: zoneFile }],
     detector: { profile: { maxNames: 10_000 } },
     ...options,

@@ -30,7 +30,10 @@ const TOLERANCE = 5;
 const learnedName = (n: number): string => `l${n}.${ZONE_NAME}`;
 
 const group = (more: Partial<ZoneGroup> = {}): ZoneGroup => ({
-  ...{ key: '', mode: 'enabled', level: profileLevel.medium, limit: undefined },
+  key: '',
+  mode: 'enabled',
+  level: profileLevel.medium,
+  limit: undefined,
   ...more,
 });
 /** Buckets of one token per second: a test is shorter than the burst. */
@@ -101,7 +104,10 @@ function mixed(round: number): Sent[] {
     return {
       packet: query(names[kind], QueryType.A, n + 1),
       queries: {
-        ...{ name: names[kind], type: QueryType.A, count: 1, isKnownNetwork },
+        name: names[kind],
+        type: QueryType.A,
+        count: 1,
+        isKnownNetwork,
         client: isKnownNetwork ? KNOWN_CLIENT : OTHER_CLIENT,
         knownTypes: kind === 'unknown' ? undefined : LISTED_TYPES,
         isLearned: kind === 'learned',

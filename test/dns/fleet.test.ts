@@ -360,8 +360,13 @@ describe.skipIf(postgresFolder === undefined)(
 
 function minute(offset: number, queries: number): MinuteRecord {
   return {
-    ...{ ruleId: RULE, minute: THIS_MINUTE + offset, verdicts: [[0, queries]], profileNames: 1 },
-    ...{ ratePerSecond: 100, burst: 500, attackedZones: ['example.test'] },
+    ruleId: RULE,
+    minute: THIS_MINUTE + offset,
+    verdicts: [[0, queries]],
+    profileNames: 1,
+    ratePerSecond: 100,
+    burst: 500,
+    attackedZones: ['example.test'],
   };
 }
 
@@ -369,15 +374,25 @@ function attack(id: string, daysAgo: number, state: Attack['state'] = 'ended'): 
   const began = new Date(NOW - daysAgo * DAY_MS).toISOString();
   const none = { queries: 0, unknown_names: 0, limited: 0, would_drop: 0 };
   return {
-    ...{ id, state, zones: ['example.test'], zone_count: 1, detected_by: 'unknown_rate' },
-    ...{ started_on: began, last_seen_on: began, ...(state === 'ended' && { ended_on: began }) },
-    ...{ now: none, peak: none, queries: 1, unknown_names: 1, limited: 1, would_drop: 0, limited_share: 1 },
-    ...{
-      known_names: { asked: 0, answered: 0, limited: 0, would_drop: 0 },
-      response_codes: {},
-      sampled_names: [],
-      changes: [],
-    },
+    id,
+    state,
+    zones: ['example.test'],
+    zone_count: 1,
+    detected_by: 'unknown_rate',
+    started_on: began,
+    last_seen_on: began,
+    ...(state === 'ended' && { ended_on: began }),
+    now: none,
+    peak: none,
+    queries: 1,
+    unknown_names: 1,
+    limited: 1,
+    would_drop: 0,
+    limited_share: 1,
+    known_names: { asked: 0, answered: 0, limited: 0, would_drop: 0 },
+    response_codes: {},
+    sampled_names: [],
+    changes: [],
     top: { sampled: 0, weight: 0, names: [], types: [], networks: [] },
   };
 }

@@ -173,8 +173,13 @@ it('a flood through dnsdist is limited only from its overload of the server unti
   await writeFile(file, ZONE_TEXT);
   const { key, dnstap, folder } = dnsdist;
   const guard = await driveDnsdist({
-    ...{ rules: new TestRules([RULE]), consoles: [dnsdist.console], key, dnstap, folder },
-    ...{ zones: [{ name: ZONE_NAME, file }], ...GUARD },
+    rules: new TestRules([RULE]),
+    consoles: [dnsdist.console],
+    key,
+    dnstap,
+    folder,
+    zones: [{ name: ZONE_NAME, file }],
+    ...GUARD,
   });
   atEnd(() => guard.stop());
   await guard.seeding.tried;

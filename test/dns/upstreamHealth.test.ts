@@ -162,7 +162,12 @@ it('a slow or stopped server of dnsdist is unhealthy', async (ctx) => {
   const { key, dnstap, folder } = dnsdist;
   const { log, lines } = newLog();
   const guard = await driveDnsdist({
-    ...{ rules: new TestRules([RULE]), consoles: [dnsdist.console], key, dnstap, folder, log },
+    rules: new TestRules([RULE]),
+    consoles: [dnsdist.console],
+    key,
+    dnstap,
+    folder,
+    log,
     zones: [{ name: ZONE_NAME, file: zoneFile }],
     detector: { profile: { maxNames: 10_000 } },
   });
@@ -188,8 +193,12 @@ it('a guard whose dnsdist is unreachable has no data, so its servers are unhealt
   const folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
   atEnd(() => rm(folder, { recursive: true, force: true }));
   const guard = await driveDnsdist({
-    ...{ rules: new TestRules([]), consoles: [{ host: '127.0.0.1', port: 9 }], folder, log },
-    ...{ key: Buffer.alloc(32, 1).toString('base64'), dnstap: { host: '127.0.0.1', port: 0 } },
+    rules: new TestRules([]),
+    consoles: [{ host: '127.0.0.1', port: 9 }],
+    folder,
+    log,
+    key: Buffer.alloc(32, 1).toString('base64'),
+    dnstap: { host: '127.0.0.1', port: 0 },
   });
   atEnd(() => guard.stop());
   await until('the servers to be unhealthy', () => !guard.detector.upstreamsHealthy);

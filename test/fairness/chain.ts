@@ -32,8 +32,12 @@ export async function startChain({ oldBlocks, recentBlocks }: ChainSize): Promis
   return [
     anvil,
     {
-      ...{ nodeUrl: anvil.url, firstIndexed: large.fromBlock, head: toBlock, largeBlock: large.fromBlock },
-      ...{ recipients: recipients.slice(0, ADDRESSES), senders },
+      nodeUrl: anvil.url,
+      firstIndexed: large.fromBlock,
+      head: toBlock,
+      largeBlock: large.fromBlock,
+      recipients: recipients.slice(0, ADDRESSES),
+      senders,
     },
   ];
 }

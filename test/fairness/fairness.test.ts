@@ -27,8 +27,13 @@ afterAll(() => world?.stop());
 
 const run = (seed: number, workers: number): Promise<MixReport> =>
   runMix(mixOf(seed), {
-    ...{ world, scripts: SCRIPTS, workers, size: SIZE },
-    ...{ aloneMs: ALONE_MS, mixMs: MIX_MS, limitMs: HANG_MS },
+    world,
+    scripts: SCRIPTS,
+    workers,
+    size: SIZE,
+    aloneMs: ALONE_MS,
+    mixMs: MIX_MS,
+    limitMs: HANG_MS,
   });
 
 it.skipIf(!canListProcesses).each(SEEDS)(

@@ -69,8 +69,13 @@ export class FairnessWorld {
 
   async #target(program: RunningProgram): Promise<Target> {
     const started = {
-      ...{ url: program.url, dns: { host: LOOPBACK, port: program.dnsPort }, chain: this.#chain },
-      ...{ operatorToken: OPERATOR_TOKEN, tenantToken: '', politeToken: '', politeRuleId: '' },
+      url: program.url,
+      dns: { host: LOOPBACK, port: program.dnsPort },
+      chain: this.#chain,
+      operatorToken: OPERATOR_TOKEN,
+      tenantToken: '',
+      politeToken: '',
+      politeRuleId: '',
     };
     const http = new HttpClient(started, LOOPBACK);
     const { firstIndexed: fromBlock, head: toBlock } = this.#chain;

@@ -51,9 +51,14 @@ export class Watch {
     const quantile = (part: number): number =>
       sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0;
     const report = {
-      ...{ name: this.name, answered: sorted.length, lost: this.#lost },
-      ...{ p50Ms: quantile(0.5), p99Ms: quantile(0.99), maxMs: sorted.at(-1) ?? 0 },
-      ...{ failures: this.#failures, texts: this.#texts },
+      name: this.name,
+      answered: sorted.length,
+      lost: this.#lost,
+      p50Ms: quantile(0.5),
+      p99Ms: quantile(0.99),
+      maxMs: sorted.at(-1) ?? 0,
+      failures: this.#failures,
+      texts: this.#texts,
     };
     this.#latenciesMs = [];
     this.#lost = 0;

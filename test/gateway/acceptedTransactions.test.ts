@@ -77,8 +77,14 @@ describe.each([{ workers: 1 }, { workers: 2 }])('with $workers workers', ({ work
     const wallet = new Wallet(KEY);
     for (let nonce = 0; nonce < TRANSACTIONS; nonce++) {
       const raw = await wallet.signTransaction({
-        ...{ type: 2, chainId: 31337, nonce, to: OTHER, value: 1n, gasLimit: 21_000n },
-        ...{ maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 1n },
+        type: 2,
+        chainId: 31337,
+        nonce,
+        to: OTHER,
+        value: 1n,
+        gasLimit: 21_000n,
+        maxFeePerGas: 10n ** 10n,
+        maxPriorityFeePerGas: 1n,
       });
       // A request that is in progress when the transaction is sent must not be shared with later ones.
       const before = call(floodgate.gatewayUrl, 'eth_getTransactionCount', wallet.address, 'pending');
@@ -103,8 +109,14 @@ describe.each([{ workers: 1 }, { workers: 2 }])('with $workers workers', ({ work
     const wallet = new Wallet(KEY);
     for (const node of nodes) node.intercept = undefined;
     const raw = await wallet.signTransaction({
-      ...{ type: 2, chainId: 31337, nonce: TRANSACTIONS, to: OTHER, value: 1n, gasLimit: 21_000n },
-      ...{ maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 1n },
+      type: 2,
+      chainId: 31337,
+      nonce: TRANSACTIONS,
+      to: OTHER,
+      value: 1n,
+      gasLimit: 21_000n,
+      maxFeePerGas: 10n ** 10n,
+      maxPriorityFeePerGas: 1n,
     });
     const { json, headers } = await call(floodgate.gatewayUrl, 'eth_sendRawTransaction', raw);
     const accepting = nodes[headers['x-floodgate-upstream'] === 'node-1' ? 0 : 1];

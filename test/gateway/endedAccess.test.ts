@@ -219,7 +219,9 @@ describe.each([
     async 'a result that is streamed'({ value }) {
       const body = rpc('eth_call', { to: ADDRESS, data: `0x${value.length}` }, 'latest');
       const request = httpRequest(`${server.gatewayUrl}?key=${value}`, {
-        ...{ method: 'POST', agent: false, headers: { 'content-type': 'application/json' } },
+        method: 'POST',
+        agent: false,
+        headers: { 'content-type': 'application/json' },
       });
       const response = await new Promise<IncomingMessage>((resolve, reject) =>
         request.once('response', resolve).once('error', reject).end(JSON.stringify(body)),
@@ -265,8 +267,12 @@ describe.each([
     },
     async 'a change whose body is incomplete'(token) {
       const rule = {
-        ...{ scope: 'global', name: 'late', mode: 'enabled', profile_sensitivity: 'low' },
-        ...{ rate_sensitivity: 'low', burst_sensitivity: 'low' },
+        scope: 'global',
+        name: 'late',
+        mode: 'enabled',
+        profile_sensitivity: 'low',
+        rate_sensitivity: 'low',
+        burst_sensitivity: 'low',
       };
       const finish = await sendMost(rulesUrl(), JSON.stringify(rule), token);
       return async () => {

@@ -81,7 +81,9 @@ describe('another client', () => {
 
   const batch = () =>
     Array.from({ length: BATCH_CALLS }, (_, id) => ({
-      ...{ jsonrpc: '2.0', id, method: 'trace_filter' },
+      jsonrpc: '2.0',
+      id,
+      method: 'trace_filter',
       // Few traces: a client that reads much too slowly is disconnected, as this one may be on a busy machine.
       params: [{ fromBlock: 1, toBlock: chain.head, after: id, count: 5 }],
     }));
@@ -99,7 +101,10 @@ describe('another client', () => {
     const polite = new Worker(POLITE_CLIENT, {
       eval: true,
       workerData: {
-        ...{ url: server.gatewayUrl, localAddress: POLITE, body: JSON.stringify(chainId), count: REQUESTS },
+        url: server.gatewayUrl,
+        localAddress: POLITE,
+        body: JSON.stringify(chainId),
+        count: REQUESTS,
       },
     });
     const received: unknown[] = [];

@@ -140,15 +140,33 @@ it('transactionBytes encodes a blob transaction with the same hash as ethers', a
   const blobVersionedHashes = [`0x01${'ef'.repeat(31)}`];
   const signed = Transaction.from(
     await wallet.signTransaction({
-      ...{ ...fields, type: 3, to: wallet.address, maxFeePerGas: 300n, maxPriorityFeePerGas: 2n },
-      ...{ accessList, maxFeePerBlobGas: 9n, blobVersionedHashes },
+      ...fields,
+      type: 3,
+      to: wallet.address,
+      maxFeePerGas: 300n,
+      maxPriorityFeePerGas: 2n,
+      accessList,
+      maxFeePerBlobGas: 9n,
+      blobVersionedHashes,
     }),
   );
   const { r, s, yParity } = signed.signature ?? { r: '', s: '', yParity: 0 };
   const bytes = transactionBytes({
-    ...{ type: '0x3', chainId: '0x1', nonce: '0x7', gas: '0x5208', value: '0x5', input: '0x1234' },
-    ...{ to: signed.to?.toLowerCase(), maxFeePerGas: '0x12c', maxPriorityFeePerGas: '0x2', accessList },
-    ...{ maxFeePerBlobGas: '0x9', blobVersionedHashes, r, s, yParity: `0x${yParity}` },
+    type: '0x3',
+    chainId: '0x1',
+    nonce: '0x7',
+    gas: '0x5208',
+    value: '0x5',
+    input: '0x1234',
+    to: signed.to?.toLowerCase(),
+    maxFeePerGas: '0x12c',
+    maxPriorityFeePerGas: '0x2',
+    accessList,
+    maxFeePerBlobGas: '0x9',
+    blobVersionedHashes,
+    r,
+    s,
+    yParity: `0x${yParity}`,
   });
   expect(hashOf(bytes)).toBe(signed.hash);
 });

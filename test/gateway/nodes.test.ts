@@ -178,8 +178,13 @@ describe('a gateway with three nodes of one chain', () => {
       ),
     );
     const raw = await wallet.signTransaction({
-      ...{ type: 2, chainId: 31_337, to: wallet.address, nonce: 0, gasLimit: 21_000 },
-      ...{ maxFeePerGas: 20_000_000_000n, maxPriorityFeePerGas: 1n },
+      type: 2,
+      chainId: 31_337,
+      to: wallet.address,
+      nonce: 0,
+      gasLimit: 21_000,
+      maxFeePerGas: 20_000_000_000n,
+      maxPriorityFeePerGas: 1n,
     });
     // These nodes have no gossip, so send the transaction to each.
     const [hash] = await Promise.all(
@@ -198,8 +203,13 @@ describe('a gateway with three nodes of one chain', () => {
     const again = await call(floodgate.gatewayUrl, 'eth_sendRawTransaction', raw);
     expect(again.json).toEqual({ jsonrpc: '2.0', id: 1, result: hash });
     const other = await wallet.signTransaction({
-      ...{ type: 2, chainId: 31_337, to: wallet.address, nonce: 0, gasLimit: 22_000 },
-      ...{ maxFeePerGas: 20_000_000_000n, maxPriorityFeePerGas: 1n },
+      type: 2,
+      chainId: 31_337,
+      to: wallet.address,
+      nonce: 0,
+      gasLimit: 22_000,
+      maxFeePerGas: 20_000_000_000n,
+      maxPriorityFeePerGas: 1n,
     });
     const refused = await call(floodgate.gatewayUrl, 'eth_sendRawTransaction', other);
     expect(refused.json.error.message).toMatch(/nonce too low/);
@@ -414,7 +424,8 @@ describe('unusable nodes', () => {
       await chain.stop();
       const answer = await call(floodgate.gatewayUrl, 'eth_getBalance', ZERO_ADDRESS, 'latest');
       expect(answer).toMatchObject({
-        ...{ status: 503, headers: { 'retry-after': '1' } },
+        status: 503,
+        headers: { 'retry-after': '1' },
         json: { id: 1, error: { code: -32603, data: { reason: 'noNode' } } },
       });
       expect(answer.json.error.message).toMatch(/try again/);

@@ -44,7 +44,9 @@ describe('operator commands and budgets', () => {
     send(floodgate.gatewayUrl, {
       headers: { 'x-forwarded-for': `198.51.100.${client++ % 250}` },
       body: {
-        ...{ jsonrpc: '2.0', id: 1, method: 'eth_getBalance' },
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'eth_getBalance',
         params: [`0x${(nextAddress++).toString(16).padStart(40, '0')}`, 'latest'],
       },
     });
@@ -108,11 +110,13 @@ describe('operator commands and budgets', () => {
     const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
     expect(answer.json).toMatchObject({
       result: {
-        ...{ ready: true, checks: { store: 'ok', ingest: 'ok' } },
+        ready: true,
+        checks: { store: 'ok', ingest: 'ok' },
         versions: { floodgate: version, node: process.versions.node },
         networks: [
           {
-            ...{ network: 'mainnet', head_block: head },
+            network: 'mainnet',
+            head_block: head,
             nodes: [
               { node: 'node-1', ...node },
               { node: 'node-2', ...node },

@@ -38,7 +38,9 @@ const from = DIRECTOR;
 const [, warm, cold] = SENDERS;
 const [first, second, third, fourth] = ACCOUNTS as readonly [Account, Account, Account, Account];
 const authorizing = (account: Account) => ({
-  ...{ from, type: 'eip7702' as const, gas: 300_000 },
+  from,
+  type: 'eip7702' as const,
+  gas: 300_000,
   delegations: [{ account, code: fresh(9) }],
 });
 /** Delegations to accounts without code. */
@@ -53,71 +55,98 @@ const WITHOUT_STEPS: readonly (Transaction & { readonly rootGas: number })[] = [
   { about: 'a new account', from, to: fresh(1), value: 1n, gas: 300_000, rootGas: 279_000 - NEW_ACCOUNT },
   { about: 'no gas for a new account', from, to: fresh(2), value: 1n, gas: 100_000, rootGas: 79_000 },
   {
-    ...{ about: 'a new account, paid by gas for state', from, to: fresh(3), value: 1n },
-    ...{ gas: MAX_EXECUTION + 100_000, rootGas: MAX_EXECUTION - 21_000 - (NEW_ACCOUNT - 100_000) },
+    about: 'a new account, paid by gas for state',
+    from,
+    to: fresh(3),
+    value: 1n,
+    gas: MAX_EXECUTION + 100_000,
+    rootGas: MAX_EXECUTION - 21_000 - (NEW_ACCOUNT - 100_000),
   },
   { about: 'an empty creation', from, gas: 300_000, rootGas: 300_000 - 24_000 - NEW_ACCOUNT },
   { about: 'a precompiled contract', from, to: precompile(3), gas: 300_000, rootGas: 285_000 },
   { about: 'data at the floor', from, to: precompile(4), data: zeros(900), gas: 300_000, rootGas: 281_400 },
   {
-    ...{
-      about: 'data at the floor, for a delegation to a warm account without code',
-      from,
-      to: warm.address,
-    },
-    ...{ data: zeros(900), gas: 300_000, rootGas: 281_400 - 100 },
+    about: 'data at the floor, for a delegation to a warm account without code',
+    from,
+    to: warm.address,
+    data: zeros(900),
+    gas: 300_000,
+    rootGas: 281_400 - 100,
   },
   {
-    ...{
-      about: 'data at the floor, for a delegation to a cold account without code',
-      from,
-      to: cold.address,
-    },
-    ...{ data: zeros(900), gas: 300_000, rootGas: 281_400 - 3_000 },
+    about: 'data at the floor, for a delegation to a cold account without code',
+    from,
+    to: cold.address,
+    data: zeros(900),
+    gas: 300_000,
+    rootGas: 281_400 - 3_000,
   },
   {
     about: 'a new account below the floor',
-    ...{ from, to: fresh(5), value: 1n, data: zeros(4_000), gas: 400_000 },
+    from,
+    to: fresh(5),
+    value: 1n,
+    data: zeros(4_000),
+    gas: 400_000,
     rootGas: 363_000 - NEW_ACCOUNT,
   },
   {
-    ...{ about: 'data at the floor, with an authorization', ...authorizing(first), to: first.address },
-    ...{ data: zeros(1_200), rootGas: 280_200 - AUTHORIZATION - WRITE - DELEGATION - 3_000 },
+    about: 'data at the floor, with an authorization',
+    ...authorizing(first),
+    to: first.address,
+    data: zeros(1_200),
+    rootGas: 280_200 - AUTHORIZATION - WRITE - DELEGATION - 3_000,
   },
   {
-    ...{ about: 'a precompiled contract, with an authorization', ...authorizing(second) },
-    ...{ to: precompile(3), rootGas: 285_000 - AUTHORIZATION - WRITE - DELEGATION },
+    about: 'a precompiled contract, with an authorization',
+    ...authorizing(second),
+    to: precompile(3),
+    rootGas: 285_000 - AUTHORIZATION - WRITE - DELEGATION,
   },
   {
-    ...{ about: 'gas for state, with an authorization', ...authorizing(third), to: SENDERS[0].address },
-    ...{ gas: MAX_EXECUTION + 100_000, rootGas: MAX_EXECUTION - 15_000 - AUTHORIZATION - WRITE },
+    about: 'gas for state, with an authorization',
+    ...authorizing(third),
+    to: SENDERS[0].address,
+    gas: MAX_EXECUTION + 100_000,
+    rootGas: MAX_EXECUTION - 15_000 - AUTHORIZATION - WRITE,
   },
   {
-    ...{ about: 'an authorization, then no gas for a new account', ...authorizing(fourth) },
-    ...{ to: fresh(6), value: 1n, gas: 200_000, rootGas: 179_000 - AUTHORIZATION - WRITE - DELEGATION },
+    about: 'an authorization, then no gas for a new account',
+    ...authorizing(fourth),
+    to: fresh(6),
+    value: 1n,
+    gas: 200_000,
+    rootGas: 179_000 - AUTHORIZATION - WRITE - DELEGATION,
   },
 ];
 
 /** Transactions of one block: an authorization, and a call of its account. */
 const IN_ONE_BLOCK: typeof WITHOUT_STEPS = [
   {
-    ...{ about: 'an authorization', ...authorizing(second), to: from.address },
+    about: 'an authorization',
+    ...authorizing(second),
+    to: from.address,
     rootGas: 288_000 - AUTHORIZATION - WRITE,
-    ...{ delegations: [{ account: second, code: fresh(10) }] },
+    delegations: [{ account: second, code: fresh(10) }],
   },
   {
-    ...{ about: 'data at the floor, for a delegation of the same block', from, to: second.address },
-    ...{ data: zeros(900), gas: 300_000, rootGas: 281_400 - 3_000 },
+    about: 'data at the floor, for a delegation of the same block',
+    from,
+    to: second.address,
+    data: zeros(900),
+    gas: 300_000,
+    rootGas: 281_400 - 3_000,
   },
 ];
 
 const WITH_STEPS: readonly Transaction[] = [
   {
-    ...{ about: 'a delegation', from, to: DELEGATOR.address, type: 'eip7702' },
-    ...{
-      delegations: [{ account: DELEGATOR, code: ACTORS[0] }],
-      data: program({ kind: 'return', data: '0x01' as Data }),
-    },
+    about: 'a delegation',
+    from,
+    to: DELEGATOR.address,
+    type: 'eip7702',
+    delegations: [{ account: DELEGATOR, code: ACTORS[0] }],
+    data: program({ kind: 'return', data: '0x01' as Data }),
   },
   {
     about: 'delegated code',
@@ -128,7 +157,10 @@ const WITH_STEPS: readonly Transaction[] = [
   },
   { about: 'a reverted creation', from, data: constructing({ kind: 'revert' }) },
   {
-    ...{ about: 'gas for state', from, to: ACTORS[1], gas: MAX_EXECUTION + 1_000_000 },
+    about: 'gas for state',
+    from,
+    to: ACTORS[1],
+    gas: MAX_EXECUTION + 1_000_000,
     data: program({ kind: 'store', target: fresh(4), value: 1n }),
   },
 ];

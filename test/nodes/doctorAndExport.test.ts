@@ -178,9 +178,16 @@ describe('floodgate doctor and floodgate export', () => {
         if (trace['type'] !== 'call') continue;
         const { gasUsed, output } = (result ?? {}) as Record<string, string>;
         expect(rows[i]).toEqual({
-          ...{ ...trace, kind: expect.any(String), blockNumber: BigInt(trace['blockNumber'] as number) },
-          ...{ from, to, input, output: output ?? null, error: trace['error'] ?? null },
-          ...{ value: BigInt(value ?? '').toString(), gas: BigInt(gas ?? '') },
+          ...trace,
+          kind: expect.any(String),
+          blockNumber: BigInt(trace['blockNumber'] as number),
+          from,
+          to,
+          input,
+          output: output ?? null,
+          error: trace['error'] ?? null,
+          value: BigInt(value ?? '').toString(),
+          gas: BigInt(gas ?? ''),
           gasUsed: gasUsed === undefined ? null : BigInt(gasUsed),
         });
       }

@@ -86,14 +86,21 @@ describe('GET …/audit', () => {
     await call(server, { method: 'DELETE', path: `/user/tokens/${made.id}`, token: lead.token });
     const read = async (token: string) => (await call(server, { path: auditPath('e'), token })).json.result;
     const created = {
-      ...{ label: 'ci', all_accounts: false, accounts: ['e'], permissions: ['tokens:read'] },
-      ...{ created_on: made.created_on, created_by: lead.id },
+      label: 'ci',
+      all_accounts: false,
+      accounts: ['e'],
+      permissions: ['tokens:read'],
+      created_on: made.created_on,
+      created_by: lead.id,
     };
     const by = { by: lead.id, label: 'lead', from: '127.0.0.1', token: made.id };
     const changes = await read(lead.token);
     expect(changes).toEqual([
       {
-        ...{ ...by, at: expect.any(String), action: 'token.revoke', before: created },
+        ...by,
+        at: expect.any(String),
+        action: 'token.revoke',
+        before: created,
         after: { ...created, revoked_on: expect.any(String) },
       },
       { ...by, at: made.created_on, action: 'token.create', after: created },

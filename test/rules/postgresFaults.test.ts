@@ -18,7 +18,10 @@ import { auditEntries, Outcomes } from './support/outcomes.ts';
 
 const actor: Actor = { by: 'token-1', from: '192.0.2.1' };
 const token = {
-  ...{ hash: 'ab'.repeat(32), label: 'pipeline', accounts: ['a'], expires_on: null },
+  hash: 'ab'.repeat(32),
+  label: 'pipeline',
+  accounts: ['a'],
+  expires_on: null,
   permissions: ['dns_protection:write'],
 } as const;
 const MINUTE_MS = 60_000;

@@ -253,7 +253,8 @@ Plan ${id}: 1 to create, 1 to change, 1 to delete, 1 unchanged.
     expect(json.zones).toMatchObject({
       creates: [{ zone: 'new.example' }],
       updates: [{ policy: changed, changes: { rate: 200, burst: null } }],
-      ...{ deletes: [gone], unchanged: 1 },
+      deletes: [gone],
+      unchanged: 1,
     });
     const applied = await run('z1', 'apply', file, '--plan', json.plan);
     expect([applied.status, applied.stderr]).toEqual([0, '']);
@@ -400,13 +401,18 @@ describe.concurrent('floodgate zones', () => {
     const created = JSON.parse((await zones('n1', 'create', 'Example.com.', ...flags, '--json')).stdout);
     expect(await storedZones('n1')).toEqual([created]);
     expect(created).toMatchObject({
-      ...{ zone: 'example.com', mode: 'monitoring', rate: 100 },
+      zone: 'example.com',
+      mode: 'monitoring',
+      rate: 100,
       only_when_upstream_unhealthy: true,
     });
     const changes = ['--rate', 'none', '--rate-sensitivity', 'high', '--comment', 'none'];
     const updated = await zones('n1', 'update', 'example.COM', ...changes, '--json');
     expect(JSON.parse(updated.stdout)).toMatchObject({
-      ...{ id: created.id, rate: null, rate_sensitivity: 'high', comment: 'none' },
+      id: created.id,
+      rate: null,
+      rate_sensitivity: 'high',
+      comment: 'none',
     });
     expect((await zones('n1', 'get', 'example.com', '--json')).stdout).toBe(updated.stdout);
     expect((await zones('n1', 'get', 'example.com')).stdout).toMatch(

@@ -112,8 +112,11 @@ describe('an API token', () => {
   it('has its permissions and accounts in the response of /user/tokens/current', async () => {
     const { id, token } = await newToken('--account', 'a', '--permission', 'read', '--label', 'reader');
     expect((await call(server, { path: '/user/tokens/current', token })).json.result).toEqual({
-      ...{ id, label: 'reader', permissions: ['dns_protection:read'] },
-      ...{ all_accounts: false, accounts: ['a'] },
+      id,
+      label: 'reader',
+      permissions: ['dns_protection:read'],
+      all_accounts: false,
+      accounts: ['a'],
     });
     const { result } = (await call(server, { path: '/user/tokens/current' })).json;
     expect(result).toMatchObject({

@@ -75,14 +75,12 @@ describe('a token with tokens:write', () => {
     );
     const { expires_on } = (await call(server, { path: `${TOKENS}/${id}` })).json.result;
     expect(json.result).toMatchObject({
-      ...{
-        label: 'child',
-        status: 'active',
-        all_accounts: false,
-        accounts: ['b'],
-        expires_on,
-        created_by: id,
-      },
+      label: 'child',
+      status: 'active',
+      all_accounts: false,
+      accounts: ['b'],
+      expires_on,
+      created_by: id,
       permissions: ['dns_protection:read', 'tokens:read'],
     });
     expect((await call(server, { path: rulesPath('b'), token: json.result.value })).status).toBe(200);

@@ -7,9 +7,16 @@ import { type RulesServer, startServer } from './support/server.ts';
 const done = { success: true, errors: [], messages: [] };
 const MISSING = '31c70c65-9f81-4669-94ed-1e1e041e7b06';
 const settings = {
-  ...{ mode: 'inherit', judge_by: 'auto', rate: null, burst: null, unknown_per_second: null },
-  ...{ profile_sensitivity: null, rate_sensitivity: null, burst_sensitivity: null },
-  ...{ only_when_upstream_unhealthy: false, comment: '' },
+  mode: 'inherit',
+  judge_by: 'auto',
+  rate: null,
+  burst: null,
+  unknown_per_second: null,
+  profile_sensitivity: null,
+  rate_sensitivity: null,
+  burst_sensitivity: null,
+  only_when_upstream_unhealthy: false,
+  comment: '',
 };
 
 let server: RulesServer;
@@ -56,10 +63,7 @@ describe('the API of zone policies', () => {
       expect((await send('GET', `${path}/${result.id}`)).headers['etag']).toBe(created.headers['etag']);
       const patch = { rate: null, mode: 'monitoring', zone: 'BL.example.com.' };
       const changed = (await send('PATCH', `${path}/${second.id}`, patch)).json.result;
-      expect(changed).toEqual({
-        ...{ ...second, rate: null, mode: 'monitoring' },
-        modified_on: expect.any(String),
-      });
+      expect(changed).toEqual({ ...second, rate: null, mode: 'monitoring', modified_on: expect.any(String) });
       expect((await send('PATCH', `${path}/${second.id}`, {})).json.result).toEqual(changed);
       expect((await send('DELETE', `${path}/${result.id}`)).json).toEqual(done);
       expect((await send('GET', `${path}/${result.id}`)).status).toBe(404);

@@ -164,7 +164,9 @@ describe('the alerts of a server', () => {
     closing.push(() => node.stop());
     const receiver = await receiverOf();
     const server = await startFloodgate({
-      ...{ upstream: node.url, args: ['--index-poll-interval-ms', '50'], dataDir },
+      upstream: node.url,
+      args: ['--index-poll-interval-ms', '50'],
+      dataDir,
       env: environment(receiver.url),
       tuning,
     });
@@ -201,7 +203,8 @@ describe('the alerts of a server', () => {
         .find(({ kind, text }) => kind === 'ingest_behind' && text.includes('blocks behind')),
     );
     expect(firing).toMatchObject({
-      ...{ state: 'firing', subject: 'mainnet' },
+      state: 'firing',
+      subject: 'mainnet',
       text: expect.stringMatching(/^The index of mainnet lags: the index is [6-9] blocks behind the node\.$/),
       details: { network: 'mainnet' },
     });
@@ -218,27 +221,25 @@ describe('the alerts of a server', () => {
     const began = new Date(Date.now() - 3_600_000).toISOString();
     const none = { queries: 0, unknown_names: 0, limited: 0, would_drop: 0 };
     const attack: Attack = {
-      ...{
-        id: randomUUID(),
-        state: 'active',
-        zones: ['example.test'],
-        zone_count: 1,
-        detected_by: 'unknown_rate',
-      },
-      ...{
-        started_on: began,
-        last_seen_on: began,
-        now: none,
-        peak: { ...none, queries: 900 },
-        queries: 5000,
-      },
-      ...{ unknown_names: 4900, limited: 4000, would_drop: 0, limited_share: 0.8 },
-      ...{ known_names: { asked: 100, answered: 100, limited: 0, would_drop: 0 }, response_codes: {} },
-      ...{
-        top: { sampled: 0, weight: 0, names: [], types: [], networks: [] },
-        sampled_names: [],
-        changes: [],
-      },
+      id: randomUUID(),
+      state: 'active',
+      zones: ['example.test'],
+      zone_count: 1,
+      detected_by: 'unknown_rate',
+      started_on: began,
+      last_seen_on: began,
+      now: none,
+      peak: { ...none, queries: 900 },
+      queries: 5000,
+      unknown_names: 4900,
+      limited: 4000,
+      would_drop: 0,
+      limited_share: 0.8,
+      known_names: { asked: 100, answered: 100, limited: 0, would_drop: 0 },
+      response_codes: {},
+      top: { sampled: 0, weight: 0, names: [], types: [], networks: [] },
+      sampled_names: [],
+      changes: [],
     };
     const attacks = DnsStore.open(dataDir);
     await attacks.putAttacks([attack]);
@@ -246,14 +247,19 @@ describe('the alerts of a server', () => {
     const receiver = await receiverOf();
     const dns = { account: 'a', listen: ['127.0.0.1:0'], servers: [NOBODY] };
     const server = await startFloodgate({
-      ...{ config: { role: 'rules,guard', dns }, dataDir, whenListening: true },
+      config: { role: 'rules,guard', dns },
+      dataDir,
+      whenListening: true,
       env: environment(receiver.url),
     });
     closing.push(() => server.stop());
     await until('the firing and the resolved alert', () => receiver.requests.length === 2);
     const [firing, resolved] = receiver.alerts();
     expect(firing).toMatchObject({
-      ...{ kind: 'attack', state: 'firing', subject: 'example.test', incident: resolved?.incident },
+      kind: 'attack',
+      state: 'firing',
+      subject: 'example.test',
+      incident: resolved?.incident,
       details: { attack: attack.id, zones: ['example.test'] },
     });
     expect(resolved).toMatchObject({
@@ -268,8 +274,14 @@ describe('the alerts of a server', () => {
       .filter((line) => line.includes('attack ended'));
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       {
-        ...{ attack: attack.id, zones: ['example.test'], zoneCount: 1, seconds: 0, queries: 5000 },
-        ...{ limited: 4000, wouldDrop: 0, peakPerSecond: 900 },
+        attack: attack.id,
+        zones: ['example.test'],
+        zoneCount: 1,
+        seconds: 0,
+        queries: 5000,
+        limited: 4000,
+        wouldDrop: 0,
+        peakPerSecond: 900,
       },
     ]);
   });

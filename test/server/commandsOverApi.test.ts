@@ -36,7 +36,9 @@ async function listed(access: Access, ...words: string[]): Promise<Record<string
 const post = async (path: string, body: object, method = 'POST'): Promise<{ id: string }> => {
   const headers = { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' };
   const response = await fetch(`${server.url}/client/v4${path}`, {
-    ...{ method, headers, body: JSON.stringify(body) },
+    method,
+    headers,
+    body: JSON.stringify(body),
   });
   const { result } = (await response.json()) as { result: { id: string } };
   expect(response.status).toBe(200);
@@ -60,7 +62,9 @@ it('floodgate key creates the same keys over the API as in the data folder, and 
   const stored = await listed('the data folder', 'key', 'list');
   expect(stored).toMatchObject([
     {
-      ...{ status: 'active', rate_per_second: 50, methods: ['eth_call', 'eth_chainId'] },
+      status: 'active',
+      rate_per_second: 50,
+      methods: ['eth_call', 'eth_chainId'],
       limits: { trace_filter_blocks: 5000, trace_filter_count: 20, logs_blocks: 3, fee_history_blocks: 7 },
     },
     { status: 'revoked', revoked_on: expect.any(String) },

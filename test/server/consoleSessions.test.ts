@@ -96,7 +96,8 @@ describe('signing in to the console', () => {
     expect((await post({})).status).toBe(403);
     expect((await post({ ...CONSOLE, 'sec-fetch-site': 'same-site' })).status).toBe(403);
     const form = await fetch(`${server.url}/console/sign-in`, {
-      ...{ method: 'POST', headers: { ...CONSOLE, 'content-type': 'text/plain' } },
+      method: 'POST',
+      headers: { ...CONSOLE, 'content-type': 'text/plain' },
       body: JSON.stringify({ token: value }),
     });
     expect(form.status).toBe(415);
@@ -197,7 +198,9 @@ describe('signing in to the console', () => {
   it('the session keeps the API key of the gateway, and sends it with the calls of the console', async () => {
     const headers = await signIn(server, { token: server.token });
     const created = await send(`${server.url}/client/v4/gateway/keys`, {
-      ...{ method: 'POST', headers, body: { name: 'console' } },
+      method: 'POST',
+      headers,
+      body: { name: 'console' },
     });
     const { result } = (await created.json()) as { result: { value: string } };
     expect((await rpc(server, headers)).status).toBe(401);

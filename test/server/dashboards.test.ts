@@ -75,7 +75,8 @@ const listed = [
     /^\| `(floodgate_\w+)` \| (\w+) \| ([^|]*)\|/gm,
   ),
 ].map(([, name = '', type = '', cell = '']) => ({
-  ...{ name, type },
+  name,
+  type,
   labels: [...cell.matchAll(/`(\w+)`/g)].map(([, label = '']) => label),
 }));
 
@@ -258,10 +259,13 @@ describe.skipIf(PROMTOOL === undefined)(`the expressions of the dashboards${WITH
       stringify({
         tests: [
           {
-            ...{ interval: '15s', input_series: input },
+            interval: '15s',
+            input_series: input,
             promql_expr_test: expressions.map(({ expr }) => ({
               // Empty if the expression returns any number.
-              ...{ expr: `absent((${asked(expr)}) > -Inf)`, eval_time: '5m', exp_samples: [] },
+              expr: `absent((${asked(expr)}) > -Inf)`,
+              eval_time: '5m',
+              exp_samples: [],
             })),
           },
         ],

@@ -38,7 +38,9 @@ describe.skipIf(postgresFolder === undefined)(`servers whose database is away${W
 
   const guardArgs = ['--dns-account', 'a', '--dns-listen', '127.0.0.1:0', '--dns-servers', NOBODY];
   const optionsOf = (dataDir: string, args: readonly string[] = []) => ({
-    ...{ dataDir, upstream: `http://${NOBODY}`, whenListening: true },
+    dataDir,
+    upstream: `http://${NOBODY}`,
+    whenListening: true,
     args: ['--rules-store', postgres.url(), ...args],
   });
   const snapshotsOf = (dataDir: string) => ['rules', 'keys'].map((name) => join(dataDir, `${name}.snapshot`));

@@ -71,7 +71,9 @@ beforeAll(async () => {
       networks: new Map([['mainnet', [method]]]),
       live: new Map(),
       chainIdOf: () => undefined,
-      ...{ readers, unfinished: anyUnfinished(), scheduler: new Scheduler() },
+      readers,
+      unfinished: anyUnfinished(),
+      scheduler: new Scheduler(),
       keys: { isEmpty: () => true } as KeyStore, // no keys, so no other method is called
       metrics: new GatewayMetrics(new Registry()),
       filterMemory: new FilterMemory(),

@@ -186,7 +186,8 @@ describe(`the profile of a guard, seed ${SEED}`, () => {
       (profile?.entries ?? []).map(([high, low]) => `${high} ${low}`).toSorted();
     const start = (): Promise<FloodgateProcess> =>
       startFloodgateProcess({
-        ...{ dataDir, whenListening: true },
+        dataDir,
+        whenListening: true,
         args: ['--dns-account', 'a', '--dns-listen', '127.0.0.1:0', '--dns-servers', '127.0.0.1:9'],
       });
     const whole = await start();

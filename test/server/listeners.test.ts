@@ -177,8 +177,12 @@ it('a server with ops.socket serves operators at a Unix socket, and removes it w
       const headers = { authorization, host: 'any.example' };
       expect((await send({ socketPath }, { path: RULES, headers })).status).toBe(200);
       const rule = {
-        ...{ scope: 'global', name: 'global', mode: 'enabled', profile_sensitivity: 'low' },
-        ...{ rate_sensitivity: 'low', burst_sensitivity: 'low' },
+        scope: 'global',
+        name: 'global',
+        mode: 'enabled',
+        profile_sensitivity: 'low',
+        rate_sensitivity: 'low',
+        burst_sensitivity: 'low',
       };
       const made = await send({ socketPath }, { path: RULES, method: 'POST', headers }, JSON.stringify(rule));
       expect(made.status).toBe(200);

@@ -20,7 +20,8 @@ it('serves the names of the operator with a token only, and reads them again at 
       return { status: answer.status, result };
     };
     expect(await read(server.token)).toEqual({
-      ...{ status: 200, result: { abis: {}, labels: { [ADDRESS]: 'Vault' } } },
+      status: 200,
+      result: { abis: {}, labels: { [ADDRESS]: 'Vault' } },
     });
     expect((await read('fg_no_such_token')).status).toBe(401);
     writeFileSync(labels, JSON.stringify({ [ADDRESS]: 'Treasury' }));

@@ -55,15 +55,19 @@ interface Case {
 const MISSING = /the configuration file \S*floodgate.yaml cannot be read: ENOENT/;
 const CASES: readonly Case[] = [
   {
-    ...{ what: 'is a pipe', config: '--config <(cat "$0")' },
+    what: 'is a pipe',
+    config: '--config <(cat "$0")',
     reason: /the configuration file \/dev\/fd\/\d+ cannot be read again: it is not a regular file/,
   },
   {
-    ...{ what: 'is standard input', config: '--config - < "$0"' },
+    what: 'is standard input',
+    config: '--config - < "$0"',
     reason: /the configuration file - cannot be read again: it is not a regular file/,
   },
   {
-    ...{ what: 'was emptied', config: '--config "$0"', change: () => writeFileSync(file, '\n') },
+    what: 'was emptied',
+    config: '--config "$0"',
+    change: () => writeFileSync(file, '\n'),
     reason: /the configuration file \S*floodgate.yaml is empty/,
   },
   { what: 'was removed', config: '--config "$0"', change: () => rmSync(file), reason: MISSING },
@@ -90,8 +94,12 @@ it.each(CASES)(
 it('SIGHUP reads no new labels if the workers cannot start with the new configuration', async () => {
   const labels = join(folder, 'labels.json');
   const config = {
-    ...{ role: 'gateway,ingest,rules', port: 0, workers: 2, upstream: ['http://127.0.0.1:9'] },
-    ...{ ops: { port: 0 }, console: { labels } },
+    role: 'gateway,ingest,rules',
+    port: 0,
+    workers: 2,
+    upstream: ['http://127.0.0.1:9'],
+    ops: { port: 0 },
+    console: { labels },
   };
   writeFileSync(file, stringify(config));
   const running = await start('--config "$0"');

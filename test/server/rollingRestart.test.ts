@@ -29,7 +29,8 @@ describe.skipIf(!hasNginx)(
       const folder = temporaryFolder();
       const start = (port: number, dataDir: string): Promise<FloodgateProcess> =>
         startFloodgateProcess({
-          ...{ upstream: chain.anvil.url, dataDir: join(folder, dataDir) },
+          upstream: chain.anvil.url,
+          dataDir: join(folder, dataDir),
           args: ['--port', String(port), '--stop-delay-ms', '1500'],
         });
       const begin = (dataDir: string) => startOnFreePort(async () => start(await freePort(), dataDir));
@@ -124,7 +125,11 @@ async function hasCalls({ url }: FloodgateProcess): Promise<boolean> {
 
 async function post(agent: Agent, port: number): Promise<string> {
   const sent = request({
-    ...{ agent, port, host: '127.0.0.1', method: 'POST', path: '/v1/mainnet' },
+    agent,
+    port,
+    host: '127.0.0.1',
+    method: 'POST',
+    path: '/v1/mainnet',
     headers: { 'content-type': 'application/json' },
   });
   sent.end(JSON.stringify(CALL));

@@ -97,7 +97,8 @@ describe.skipIf(postgresFolder === undefined)(`API keys in PostgreSQL${WITHOUT_P
       await local.keys.add(hashOfSecret(SECRET), key('aaaa0001'));
       await local.close();
       const options = {
-        ...{ config: { upstream: [NOBODY] }, whenListening: true },
+        config: { upstream: [NOBODY] },
+        whenListening: true,
         args: ['--rules-store', postgres.url()],
       };
       // One after the other, because the first creates the tables.

@@ -173,7 +173,10 @@ async function fill({ rules, lists, zonePolicies, tokens }: RulesStorage): Promi
   );
   const token = await tokens.create(
     {
-      ...{ hash: 'cd'.repeat(32), label: 'pipeline', accounts: ['a'], expires_on: null },
+      hash: 'cd'.repeat(32),
+      label: 'pipeline',
+      accounts: ['a'],
+      expires_on: null,
       permissions: ['dns_protection:write'],
     },
     actor,

@@ -122,7 +122,9 @@ describe.each(releases)('the data of release %s', (release) => {
     const command = [process.execPath, unpacked.program] as const;
     const start = (dir: string): ReturnType<typeof runProgram> =>
       runProgram(['start', ...flags, '--data-dir', dir], {
-        ...{ env: cleanEnvironment(), cwd: unpacked.folder, command },
+        env: cleanEnvironment(),
+        cwd: unpacked.folder,
+        command,
       });
     let isRejected = false;
     const server = await start(dataDir).catch(async () => {

@@ -32,7 +32,10 @@ const ask = ({ url }: Asked, secret: string | null): Promise<Answer> =>
   send(
     { baseUrl: `${url}/v1` },
     {
-      ...{ method: 'POST', path: '/mainnet', body: '{}', token: secret },
+      method: 'POST',
+      path: '/mainnet',
+      body: '{}',
+      token: secret,
       headers: { 'content-type': 'application/json' },
     },
   );
@@ -226,7 +229,8 @@ describe.skipIf(!canListProcesses || postgresFolder === undefined)(
       const gateway = await startFloodgateProcess({
         upstream: 'http://127.0.0.1:9',
         args: ['--role', 'gateway,ingest', '--workers', '2', '--rules-store', postgres.url()],
-        ...{ env: ENV, whenListening: true },
+        env: ENV,
+        whenListening: true,
       });
       onTestFinished(async () => void (await gateway.stop()));
       expect(await statusesOfAll(gateway, null)).toEqual([REFUSED]);

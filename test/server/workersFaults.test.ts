@@ -56,7 +56,9 @@ describe.skipIf(!canListProcesses || !hasOpenssl)(NAME, () => {
       {
         // Without a proxy, an address may begin at most 20 handshakes per second.
         config: {
-          ...{ tls, upstream: chain.nodes.map(({ url }) => url), gateway: { ratePerAddress: RATE } },
+          tls,
+          upstream: chain.nodes.map(({ url }) => url),
+          gateway: { ratePerAddress: RATE },
           http: { trustedProxies: ['127.0.0.1'] },
         },
         args: ['--index-poll-interval-ms', '100'],

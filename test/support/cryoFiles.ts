@@ -15,15 +15,21 @@ export function cryoColumns(blocks: readonly SyntheticBlock[]): ColumnSource[] {
   const bytes = (value: string | null | undefined) =>
     value === null || value === undefined ? undefined : Buffer.from(value.slice(2), 'hex');
   const binary = (name: string, of: (trace: Trace) => string | null | undefined): ColumnSource => ({
-    ...{ name, type: 'BYTE_ARRAY', nullable: true },
+    name,
+    type: 'BYTE_ARRAY',
+    nullable: true,
     data: sorted.map((trace) => bytes(of(trace))),
   });
   const text = (name: string, of: (trace: Trace) => string | undefined): ColumnSource => ({
-    ...{ name, type: 'STRING', nullable: true },
+    name,
+    type: 'STRING',
+    nullable: true,
     data: sorted.map(of),
   });
   const number = (name: string, of: (trace: Trace) => number | string | null | undefined): ColumnSource => ({
-    ...{ name, type: 'INT32', nullable: true },
+    name,
+    type: 'INT32',
+    nullable: true,
     data: sorted.map((trace) =>
       of(trace) === undefined || of(trace) === null ? undefined : Number(of(trace)),
     ),

@@ -33,7 +33,11 @@ export function historyBlock(
         frame(
           { random, someone, value },
           {
-            ...{ blockHash, blockNumber: number, subtraces, traceAddress, transactionHash },
+            blockHash,
+            blockNumber: number,
+            subtraces,
+            traceAddress,
+            transactionHash,
             transactionPosition: transactionHashes.length - 1,
           },
         ),
@@ -42,12 +46,21 @@ export function historyBlock(
   if (random.chance(0.3))
     traces.push({
       action: { author: someone(), rewardType: 'block', value: '0x1bc16d674ec80000' as Quantity },
-      ...{ blockHash, blockNumber: number, result: null, subtraces: 0, traceAddress: [] },
-      ...{ transactionHash: null, transactionPosition: null, type: 'reward' },
+      blockHash,
+      blockNumber: number,
+      result: null,
+      subtraces: 0,
+      traceAddress: [],
+      transactionHash: null,
+      transactionPosition: null,
+      type: 'reward',
     });
   const header = {
-    ...{ number, hash: blockHash, parentHash: parentHash ?? (random.hex(32) as Hash) },
-    ...{ timestamp: 1_700_000_000 + 12 * number, transactionHashes },
+    number,
+    hash: blockHash,
+    parentHash: parentHash ?? (random.hex(32) as Hash),
+    timestamp: 1_700_000_000 + 12 * number,
+    transactionHashes,
   };
   return { header, traces };
 }
@@ -87,7 +100,11 @@ function frame({ random, someone, value }: Draw, place: Place): Trace {
   const callType = random.pick(CALL_TYPES);
   // Nodes report for a delegatecall the value of the enclosing call.
   const action = {
-    ...{ callType, from: someone(), gas, input: data, to: someone() },
+    callType,
+    from: someone(),
+    gas,
+    input: data,
+    to: someone(),
     value: callType === 'staticcall' ? ('0x0' as Quantity) : value(),
   };
   const result = error?.error === 'Out of gas' ? null : { gasUsed: gas, output: data };

@@ -111,7 +111,11 @@ export async function startOtlpCollector(respond: Respond = take): Promise<OtlpC
     if (respond(response, bodies.length)) spans.push(...spansIn(parsed));
   });
   return {
-    ...{ url: server.url, stop: server.stop, spans, bodies, faults },
+    url: server.url,
+    stop: server.stop,
+    spans,
+    bodies,
+    faults,
     get headers() {
       return collector.headers;
     },

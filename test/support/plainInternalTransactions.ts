@@ -59,5 +59,7 @@ const destruction = ({ action }: SuicideTrace): Parts => ({
   from: action.address,
   to: action.refundAddress,
   value: BigInt(action.balance),
-  ...{ created: undefined, gas: undefined, gasUsed: undefined },
+  created: undefined,
+  gas: undefined,
+  gasUsed: undefined,
 });

@@ -39,8 +39,14 @@ export function blockOfTrees(random: Random, number: number, trees: readonly Tre
   });
   traces.push({
     action: { author: random.hex(20) as Address, rewardType: 'block', value: '0x1' as Quantity },
-    ...{ blockHash, blockNumber: number, result: null, subtraces: 0, traceAddress: [] },
-    ...{ transactionHash: null, transactionPosition: null, type: 'reward' },
+    blockHash,
+    blockNumber: number,
+    result: null,
+    subtraces: 0,
+    traceAddress: [],
+    transactionHash: null,
+    transactionPosition: null,
+    type: 'reward',
   });
   const parentHash = random.hex(32) as Hash;
   const timestamp = 1_700_000_000 + 12 * number;

@@ -298,11 +298,15 @@ describe(`the history of an address compared with a plain filter over the node's
         reward,
       });
       expect(result, address).toEqual({
-        ...{ range, firstBlock, lastBlock },
+        range,
+        firstBlock,
+        lastBlock,
         counts: { from: named(counts.from), to: named(counts.to), partial: false, range },
         value: {
-          ...{ in: `0x${value.to.toString(16)}`, out: `0x${value.from.toString(16)}` },
-          ...{ partial: false, range },
+          in: `0x${value.to.toString(16)}`,
+          out: `0x${value.from.toString(16)}`,
+          partial: false,
+          range,
         },
         missing: [],
       });

@@ -104,7 +104,9 @@ describe.each(KINDS)('trace_filter without count, %s', (kind, start) => {
     'fails only its entry of a batch, and returns the same error over a WebSocket',
     async () => {
       const request = (id: number, filter: object) => ({
-        ...{ jsonrpc: '2.0', id, method: 'trace_filter' },
+        jsonrpc: '2.0',
+        id,
+        method: 'trace_filter',
         params: [{ fromBlock: 0, toBlock: chain.head, ...filter }],
       });
       const body = [request(1, { after: traces.length - 1 }), request(2, {}), request(3, { count: 1 })];

@@ -20,8 +20,13 @@ const NOTHING = { status: '0', message: 'No transactions found', result: [] };
 /** Returns the node's traces of a range of blocks. */
 const plain = ({ traces }: NodeChain, fromBlock: number, toBlock = fromBlock): unknown[] =>
   referenceFilter(traces, {
-    ...{ fromBlock, toBlock, fromAddresses: [], toAddresses: [] },
-    ...{ mode: 'intersection', after: 0, count: Number.POSITIVE_INFINITY },
+    fromBlock,
+    toBlock,
+    fromAddresses: [],
+    toAddresses: [],
+    mode: 'intersection',
+    after: 0,
+    count: Number.POSITIVE_INFINITY,
   });
 
 const withoutTags = (text: string): string => {

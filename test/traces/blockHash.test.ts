@@ -18,8 +18,13 @@ const UNKNOWN = `0x${'12'.repeat(32)}`;
 
 const plain = ({ traces }: NodeChain, number: number, more: object = {}): unknown[] =>
   referenceFilter(traces, {
-    ...{ fromBlock: number, toBlock: number, fromAddresses: [], toAddresses: [] },
-    ...{ mode: 'intersection', after: 0, count: MAX_COUNT },
+    fromBlock: number,
+    toBlock: number,
+    fromAddresses: [],
+    toAddresses: [],
+    mode: 'intersection',
+    after: 0,
+    count: MAX_COUNT,
     ...more,
   });
 

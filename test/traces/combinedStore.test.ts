@@ -52,8 +52,13 @@ describe.skipIf(!hasClickHouse)(`a local index in front of the shared one${WITHO
     return { identity, local, reader, writer, store, chain };
   }
   const filterOf = (fromBlock: number, toBlock: number): TraceFilter => ({
-    ...{ fromBlock, toBlock, fromAddresses: shape.addresses, toAddresses: [] },
-    ...{ mode: 'intersection', after: 0, count: MAX_COUNT },
+    fromBlock,
+    toBlock,
+    fromAddresses: shape.addresses,
+    toAddresses: [],
+    mode: 'intersection',
+    after: 0,
+    count: MAX_COUNT,
   });
 
   it('removes local blocks only when they are final and the shared index has them', async () => {

@@ -147,7 +147,10 @@ function plainResult({ traces }: NodeChain, { method, params }: Call): unknown {
   const [first, second] = params;
   if (method === 'trace_filter')
     return referenceFilter(traces, {
-      ...{ fromAddresses: [], toAddresses: [], mode: 'union', count: MAX_COUNT },
+      fromAddresses: [],
+      toAddresses: [],
+      mode: 'union',
+      count: MAX_COUNT,
       ...(first as { fromBlock: number; toBlock: number; after: number }), // created by callsOf
     });
   if (method === 'trace_block') return traces.filter(({ blockNumber }) => blockNumber === first);

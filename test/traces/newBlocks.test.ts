@@ -59,7 +59,10 @@ describe.each([1, 2])(
       }
       expect(rejected).toBeGreaterThanOrEqual(2);
       const calls = [range(0), range(rejected), range(1)].map((filter, id) => ({
-        ...{ jsonrpc: '2.0', id, method: 'trace_filter', params: [filter] },
+        jsonrpc: '2.0',
+        id,
+        method: 'trace_filter',
+        params: [filter],
       }));
       const post = (body: unknown, client: string) =>
         fetch(floodgate.gatewayUrl, {

@@ -17,8 +17,13 @@ const FINAL_DEPTH = 64;
 
 const plain = (chain: NodeChain, fromBlock: number, toBlock: number): unknown =>
   referenceFilter(chain.traces, {
-    ...{ fromBlock, toBlock, fromAddresses: [], toAddresses: [], mode: 'intersection' },
-    ...{ after: 0, count: MAX_COUNT },
+    fromBlock,
+    toBlock,
+    fromAddresses: [],
+    toAddresses: [],
+    mode: 'intersection',
+    after: 0,
+    count: MAX_COUNT,
   });
 
 describe('requested blocks below index.from', () => {

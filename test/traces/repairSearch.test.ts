@@ -111,7 +111,9 @@ describe(`the repair of an index while a node lies, seed ${SEED}`, () => {
   async function start(dataDir: string, options: readonly string[]): Promise<void> {
     const upstream = random.chance(0.5) ? [liar.url, anvil.url] : [anvil.url, liar.url];
     floodgate = await startFloodgate({
-      ...{ upstream, dataDir, whenListening: true },
+      upstream,
+      dataDir,
+      whenListening: true,
       args: [
         ...['--index-poll-interval-ms', '50', '--index-finality', `depth:${FINAL_DEPTH}`],
         ...['--index-check-receipts', ...options],

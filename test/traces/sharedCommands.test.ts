@@ -73,7 +73,8 @@ describe.skipIf(!hasClickHouse)(`commands that write the shared index${WITHOUT_C
 
     const retry = ['index', '--retry-unavailable', ...toStore];
     expect(await floodgate([...retry, '--upstream', anvil.url])).toMatchObject({
-      ...{ status: 0, stdout: 'Indexed 1 of 1 unavailable blocks. No block is unavailable.\n' },
+      status: 0,
+      stdout: 'Indexed 1 of 1 unavailable blocks. No block is unavailable.\n',
     });
     expect(await textOf(UNTRACED)).toBe(expected(UNTRACED));
     expect((await floodgate(['verify', '--trace-store', clickHouse.url()])).stdout).toBe(

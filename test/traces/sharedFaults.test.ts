@@ -108,7 +108,10 @@ describe.skipIf(!hasClickHouse)(
       const reads = {
         'filter by sender': filter({ fromAddresses: [address] }),
         'filter by both': filter({
-          ...{ fromAddresses: [address], toAddresses: shape.addresses, mode: 'intersection', after: 3 },
+          fromAddresses: [address],
+          toAddresses: shape.addresses,
+          mode: 'intersection',
+          after: 3,
         }),
         'filter without addresses': filter({ after: 30 }),
         'traces of a block': reader.blockTraces(LAST - 3, MAX_BYTES).then(text),

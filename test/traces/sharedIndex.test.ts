@@ -86,8 +86,13 @@ describe.skipIf(!hasClickHouse)(`the shared index${WITHOUT_CLICKHOUSE}`, () => {
       return block;
     });
   const filterOf = (fromBlock: number, toBlock: number): TraceFilter => ({
-    ...{ fromBlock, toBlock, fromAddresses: [ADDRESS], toAddresses: [] },
-    ...{ mode: 'intersection', after: 0, count: 200 },
+    fromBlock,
+    toBlock,
+    fromAddresses: [ADDRESS],
+    toAddresses: [],
+    mode: 'intersection',
+    after: 0,
+    count: 200,
   });
 
   /** Compares a whole history and its summary with plain ones. */
@@ -134,7 +139,10 @@ describe.skipIf(!hasClickHouse)(`the shared index${WITHOUT_CLICKHOUSE}`, () => {
     const summary = await reader.addressSummary({ query: { address: ADDRESS, ...range } });
     const { counts, value, firstBlock, lastBlock } = plainSummary(chain.traces, ADDRESS, range);
     expect({ ...summary, counts: summary.counts.by, value: summary.value.by }).toMatchObject({
-      ...{ counts, value, firstBlock, lastBlock },
+      counts,
+      value,
+      firstBlock,
+      lastBlock,
     });
   }
 

@@ -82,19 +82,26 @@ describe.skipIf(!hasClickHouse)(
         {
           shared: () =>
             store.shared && { ...reads(store.shared), write: (list) => traces.writer(identity).write(list) },
-          ...{ source: node, signal: stop.signal, finalNumber: () => immediate(local.finalizedNumber()) },
-          ...{ written: NOTHING, failed: NOTHING, recovered: NOTHING, nowMs: () => performance.now() },
+          source: node,
+          signal: stop.signal,
+          finalNumber: () => immediate(local.finalizedNumber()),
+          written: NOTHING,
+          failed: NOTHING,
+          recovered: NOTHING,
+          nowMs: () => performance.now(),
         },
       );
       const observer = {
-        ...{ indexed: NOTHING, reorganised: NOTHING, failed: NOTHING, recovered: NOTHING, filled: NOTHING },
-        ...{
-          evicted: NOTHING,
-          unavailable: NOTHING,
-          available: NOTHING,
-          gapClosed: NOTHING,
-          repaired: NOTHING,
-        },
+        indexed: NOTHING,
+        reorganised: NOTHING,
+        failed: NOTHING,
+        recovered: NOTHING,
+        filled: NOTHING,
+        evicted: NOTHING,
+        unavailable: NOTHING,
+        available: NOTHING,
+        gapClosed: NOTHING,
+        repaired: NOTHING,
       };
       const indexer = new Indexer(
         {
@@ -227,7 +234,10 @@ function randomFilter(random: Random, node: ChangingNode): TraceFilter {
       : Array.from({ length: random.between(1, 8) }, () => random.pick([...shape.addresses]));
   const blockHash = versions[random.below(versions.length)]?.[fromBlock - FIRST]?.header.hash;
   return {
-    ...{ fromBlock, toBlock, fromAddresses: addresses(), toAddresses: addresses() },
+    fromBlock,
+    toBlock,
+    fromAddresses: addresses(),
+    toAddresses: addresses(),
     mode: random.pick(['intersection', 'union'] as const),
     after: random.chance(0.5) ? 0 : random.below(random.pick([10, 300])),
     count: random.chance(0.5) ? 200 : random.below(201),
@@ -248,7 +258,10 @@ const askedBy = ({
   wantsAll,
 }: TraceFilter) => ({
   ...(blockHash === undefined ? { fromBlock, toBlock } : { blockHash }),
-  ...{ fromAddress: fromAddresses, toAddress: toAddresses, mode, after },
+  fromAddress: fromAddresses,
+  toAddress: toAddresses,
+  mode,
+  after,
   ...(!wantsAll && { count }),
 });
 

@@ -64,7 +64,8 @@ describe.skipIf(!canListProcesses || !hasClickHouse)(
     const startGateway = async (): Promise<WorkersServer> =>
       startWorkersServer(
         {
-          ...{ upstream: anvil.url, dataDir },
+          upstream: anvil.url,
+          dataDir,
           args: [
             ...['--role', 'gateway', '--trace-store', clickHouse.url({ port: proxy.port }), ...index],
             ...['--trace-store-recent-blocks', String(RECENT_BLOCKS)],
@@ -281,7 +282,8 @@ describe.skipIf(!canListProcesses || !hasClickHouse)(
       expect([status, stdout.match(/block \d+/g)]).toEqual([1, ['block 3', 'block 5']]);
       const toStore = ['index', '--to-store', '--upstream', anvil.url, ...store()];
       expect(await floodgate([...toStore, '--again', '3-5'])).toMatchObject({
-        ...{ status: 0, stdout: expect.stringContaining('Indexed 3 blocks') },
+        status: 0,
+        stdout: expect.stringContaining('Indexed 3 blocks'),
       });
       expect(await floodgate(verify)).toMatchObject({ status: 0 });
       expect(await floodgate([...toStore, '--rewind', '8'])).toMatchObject({

@@ -36,7 +36,9 @@ export function collection<Item extends { readonly id: string }, Creation, Patch
     /** Creates a record. If the request is retried with the same `key`, no second record is created. */
     create: (body: Creation, key?: string) =>
       request<Item>({
-        ...{ method: 'POST', path: path(), body },
+        method: 'POST',
+        path: path(),
+        body,
         ...(key !== undefined && { headers: { 'idempotency-key': key } }),
       }),
     update: ({ item, etag }: Tagged<Item>, body: Patch) =>

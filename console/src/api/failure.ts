@@ -15,7 +15,9 @@ export type Words = Pick<Failure, 'what' | 'still' | 'todo'>;
 
 /** Returns the texts of a failure that changed nothing, unless `still` states another fact. */
 export const words = (what: string, todo: string, still = 'Nothing was changed.'): Words => ({
-  ...{ what, still, todo },
+  what,
+  still,
+  todo,
 });
 
 const BY_STATUS: Readonly<Record<number, Words>> = {
@@ -61,7 +63,8 @@ const ANY_READ = words(
  * answer again while the text is shown.
  */
 export const unansweredFailure = (method = 'GET'): Failure => ({
-  ...{ status: undefined, faults: [] },
+  status: undefined,
+  faults: [],
   ...(method === 'GET'
     ? words('The server did not answer.', 'Try again, or check whether the server is running.')
     : words('The server did not answer.', CHECK, UNKNOWN)),

@@ -12,7 +12,10 @@ export const listKeys = () => callPages<GatewayKey>('/gateway/keys', PER_PAGE);
 
 /** Returns a request that creates a token or key. A retry with the same body and `retryKey` creates no second one. */
 const creation = (path: string, body: object, retryKey: string): ApiRequest => ({
-  ...{ method: 'POST', path, body, headers: { 'idempotency-key': retryKey } },
+  method: 'POST',
+  path,
+  body,
+  headers: { 'idempotency-key': retryKey },
 });
 
 export const createToken = (body: Schemas['ApiTokenCreation'], retryKey: string) =>

@@ -54,8 +54,12 @@ export const pages: readonly Page[] = [
   { path: '/fleet', title: 'Fleet', key: 'f', permission: GUARD, component: Fleet },
   { path: '/nodes', title: 'Nodes', key: 'o', permission: 'health:read', component: Nodes },
   {
-    ...{ path: '/access', title: 'Access', key: 'c', component: Access },
-    ...{ permission: 'tokens:read', orPermission: 'keys:read' },
+    path: '/access',
+    title: 'Access',
+    key: 'c',
+    component: Access,
+    permission: 'tokens:read',
+    orPermission: 'keys:read',
   },
   { path: '/try', title: 'Try', key: 'y', permission: undefined, component: TryItPage },
 ];

@@ -2,7 +2,9 @@ import { expect, it } from 'vitest';
 import { type Hit, MAX_HITS, matchingHits } from './hit.ts';
 
 const hit = (kind: string, title: string, note?: string): Hit => ({
-  ...{ kind, title, open: '/' },
+  kind,
+  title,
+  open: '/',
   ...(note !== undefined && { note }),
 });
 const hits = [hit('Page', 'Rules'), hit('Rule', 'region WEUR', 'monitoring'), hit('Zone', 'weur.example')];

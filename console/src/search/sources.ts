@@ -29,7 +29,9 @@ export async function readObjects(): Promise<readonly Hit[]> {
   const found = await Promise.all([
     hitsOf(ruleCalls.list(), ({ result }) =>
       result.map((rule) => ({
-        ...{ kind: 'Rule', title: scopeText(rule), open: `/rules/${rule.id}` },
+        kind: 'Rule',
+        title: scopeText(rule),
+        open: `/rules/${rule.id}`,
         note: `${rule.mode}${rule.id === ruleInForceId.value ? ', in force here' : ''}`,
       })),
     ),
@@ -43,21 +45,27 @@ export async function readObjects(): Promise<readonly Hit[]> {
     ),
     hitsOf(listAssessments(), (zones) =>
       zones.map(({ zone, assessment }) => ({
-        ...{ kind: 'Zone', title: zone, note: assessmentTexts[assessment].text },
+        kind: 'Zone',
+        title: zone,
+        note: assessmentTexts[assessment].text,
         open: `/zones?text=${encodeURIComponent(zone)}`,
       })),
     ),
     ...listNames.map((list) =>
       hitsOf(entryCalls[list].list(), ({ result }) =>
         result.map((entry) => ({
-          ...{ kind: 'List entry', title: entryValue(entry), open: `/lists/${list}/${entry.id}` },
+          kind: 'List entry',
+          title: entryValue(entry),
+          open: `/lists/${list}/${entry.id}`,
           note: `${listTexts[list].past}${entry.comment && `, ${entry.comment}`}`,
         })),
       ),
     ),
     hitsOf(listAllAttacks(), (attacks) =>
       attacks.map((attack) => ({
-        ...{ kind: 'Attack', title: zonesText(attack, ZONES_NAMED), open: `/attacks/${attack.id}` },
+        kind: 'Attack',
+        title: zonesText(attack, ZONES_NAMED),
+        open: `/attacks/${attack.id}`,
         note: `${attack.state}, ${attack.started_on.slice(0, 16).replace('T', ' ')} UTC, ${attack.id}`,
       })),
     ),
@@ -96,6 +104,9 @@ export function traceHits(text: string): readonly Hit[] {
   if (subject === undefined) return [];
   const kind = subject.kind.charAt(0).toUpperCase() + subject.kind.slice(1);
   return (gateway.value?.networks ?? []).map(({ network }) => ({
-    ...{ kind, title: subject.id, note: network, open: linkTo(subject, network) },
+    kind,
+    title: subject.id,
+    note: network,
+    open: linkTo(subject, network),
   }));
 }

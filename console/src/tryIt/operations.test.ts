@@ -12,13 +12,13 @@ const openApi = {
         tags: ['rules'],
         parameters: [
           {
-            ...{ name: 'account_id', in: 'path' as const, required: true, example: 'x' },
+            name: 'account_id',
+            in: 'path' as const,
+            required: true,
+            example: 'x',
             schema: { type: 'string' },
           },
-          {
-            ...{ name: 'rule_id', in: 'path' as const, required: true, example: 'y' },
-            schema: { type: 'string' },
-          },
+          { name: 'rule_id', in: 'path' as const, required: true, example: 'y', schema: { type: 'string' } },
           {
             name: 'If-Match',
             in: 'header' as const,
@@ -66,7 +66,10 @@ const openApi = {
 it('an OpenAPI operation has a field for each parameter and each member of its body', () => {
   const [update, add] = restOperations(openApi, 'acme');
   expect(update).toMatchObject({
-    ...{ kind: 'rest', id: 'updateRule', group: 'rules', method: 'PATCH' },
+    kind: 'rest',
+    id: 'updateRule',
+    group: 'rules',
+    method: 'PATCH',
     description: 'The token must allow rules:write.',
     details: { Responses: { 200: 'Success.' } },
   });

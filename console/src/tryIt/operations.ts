@@ -104,7 +104,11 @@ export function restOperations({ paths, components }: Omit<OpenApi, 'info'>, acc
       const content = operation.requestBody?.content['application/json'];
       const responses = Object.entries(operation.responses ?? {});
       return {
-        ...{ kind: 'rest', id, group: tags[0] ?? 'rest', summary, path },
+        kind: 'rest',
+        id,
+        group: tags[0] ?? 'rest',
+        summary,
+        path,
         // The OpenAPI document marks names with backquotes (Markdown), which the form does not render.
         description: description.replaceAll('`', ''),
         method: method.toUpperCase(),
@@ -122,11 +126,19 @@ export function rpcOperations({ methods }: Omit<OpenRpc, 'info'>): Operation[] {
   return methods.map(({ name: id, summary, description = '', params, result, examples = [] }) => {
     const [example] = examples;
     return {
-      ...{ kind: 'rpc', id, group: id.split('_', 1)[0] ?? 'rpc', summary, description },
+      kind: 'rpc',
+      id,
+      group: id.split('_', 1)[0] ?? 'rpc',
+      summary,
+      description,
       fields: params.map(({ name, description: words = '', required = false, schema }, i) => {
         const form = formOf(schema);
         return {
-          ...{ name, location: 'param', description: words, isRequired: required, form },
+          name,
+          location: 'param',
+          description: words,
+          isRequired: required,
+          form,
           choices: choicesOf(schema),
           initialText: textOf(example?.params[i]?.value, form),
         };
@@ -148,7 +160,11 @@ function parameterField(
   const first = isInPath || !required ? undefined : example;
   const form = formOf(schema);
   return {
-    ...{ name, location, isRequired: required, form, choices: choicesOf(schema) },
+    name,
+    location,
+    isRequired: required,
+    form,
+    choices: choicesOf(schema),
     description: description.replaceAll('`', ''),
     initialText: name === 'account_id' ? account : textOf(first, form),
     ...(isInPath && {
@@ -174,8 +190,13 @@ function bodyFields(schema: Schema, example: unknown): Field[] {
   if (schema.properties === undefined)
     return [
       {
-        ...{ name: '', location: 'body', description: 'The body, as JSON', isRequired: true },
-        ...{ form: 'json', choices: [], initialText: textOf(example ?? {}, 'json') },
+        name: '',
+        location: 'body',
+        description: 'The body, as JSON',
+        isRequired: true,
+        form: 'json',
+        choices: [],
+        initialText: textOf(example ?? {}, 'json'),
       },
     ];
   const examples = (typeof example === 'object' && example !== null ? example : {}) as Readonly<
@@ -184,7 +205,10 @@ function bodyFields(schema: Schema, example: unknown): Field[] {
   return Object.entries(schema.properties).map(([name, member]) => {
     const form = formOf(member);
     return {
-      ...{ name, location: 'body', form, choices: choicesOf(member) },
+      name,
+      location: 'body',
+      form,
+      choices: choicesOf(member),
       description: (member.description ?? '').replaceAll('`', ''),
       isRequired: schema.required?.includes(name) ?? false,
       initialText: textOf(examples[name], form),

@@ -8,14 +8,33 @@ const REST = { url: '/client/v4', secret: 'fg_secret', variable: 'FLOODGATE_TOKE
 const RPC = { url: '/v1/mainnet', secret: undefined, variable: 'FLOODGATE_KEY' } as const;
 
 const fieldOf = (name: string, location: Field['location'], form: Field['form']): Field => ({
-  ...{ name, location, form, isRequired: false, description: '', choices: [], initialText: '' },
+  name,
+  location,
+  form,
+  isRequired: false,
+  description: '',
+  choices: [],
+  initialText: '',
 });
 const restOf = (...fields: Field[]): Operation => ({
-  ...{ kind: 'rest', id: 'updateRule', group: 'rules', summary: '', description: '', details: {} },
-  ...{ method: 'PATCH', path: '/rules', fields },
+  kind: 'rest',
+  id: 'updateRule',
+  group: 'rules',
+  summary: '',
+  description: '',
+  details: {},
+  method: 'PATCH',
+  path: '/rules',
+  fields,
 });
 const rpcOf = (...fields: Field[]): Operation => ({
-  ...{ kind: 'rpc', id: 'eth_call', group: 'eth', summary: '', description: '', details: {}, fields },
+  kind: 'rpc',
+  id: 'eth_call',
+  group: 'eth',
+  summary: '',
+  description: '',
+  details: {},
+  fields,
 });
 const paramsOf = (values: readonly string[], isRequired = false): unknown => {
   const fields = values.map((_, i) => ({ ...fieldOf(String(i), 'param', 'json'), isRequired }));
@@ -42,7 +61,9 @@ describe('a request of the rules API', () => {
     };
     expect(requestOf(operation, REST, values)).toEqual({
       request: {
-        ...{ method: 'PATCH', url: '/client/v4/rules?page=2', body: '{"names":["a","b"],"isBig":false}' },
+        method: 'PATCH',
+        url: '/client/v4/rules?page=2',
+        body: '{"names":["a","b"],"isBig":false}',
         headers: { authorization: 'Bearer fg_secret', 'If-Match': '"x"', 'content-type': 'application/json' },
       },
     });
@@ -62,7 +83,8 @@ describe('a request of the rules API', () => {
       paths: {
         '/rules/{rule_id}': {
           delete: {
-            ...{ operationId: 'deleteRule', summary: '' },
+            operationId: 'deleteRule',
+            summary: '',
             parameters: [
               {
                 name: 'rule_id',
@@ -76,7 +98,8 @@ describe('a request of the rules API', () => {
         },
         '/texts/{text_id}': {
           delete: {
-            ...{ operationId: 'deleteText', summary: '' },
+            operationId: 'deleteText',
+            summary: '',
             parameters: [
               { name: 'text_id', in: 'path', required: true, example: 'a', schema: { type: 'string' } },
             ],

@@ -135,7 +135,8 @@ function Data({ graph }: { readonly graph: GraphProps }) {
     { title: 'Time', cell: ({ at }) => timeText(at, spanOf(graph)) },
     ...series.map(
       ({ title }, i): Column<DataRow> => ({
-        ...{ title, isNumber: true },
+        title,
+        isNumber: true,
         cell: ({ values }) => (typeof values[i] === 'number' ? formatNumber(values[i]) : '–'),
       }),
     ),

@@ -80,7 +80,11 @@ export function registerDev(program: Command): void {
     const lock = lockDataDir(settings.dataDir);
     try {
       await runUntil(stopped, {
-        ...{ settings, logger, droppedLines, lock, release },
+        settings,
+        logger,
+        droppedLines,
+        lock,
+        release,
         needsChain: !ownNode && settings.role === 'all',
         floods,
       });

@@ -64,7 +64,12 @@ async function writeTraces(
   if (format === 'parquet' && out === undefined && process.stdout.isTTY)
     throw new OperatorError('Parquet is a binary format and is not printed on a terminal: use --out FILE');
   const pages = exportTraces({
-    ...{ dataDir, network, fromBlock: from, toBlock: to, address, skipUnavailable },
+    dataDir,
+    network,
+    fromBlock: from,
+    toBlock: to,
+    address,
+    skipUnavailable,
     skipped: (blocks) =>
       process.stderr.write(`floodgate: skipped, because no node can trace them: ${namedBlocks(blocks)}\n`),
   });

@@ -39,9 +39,16 @@ export function registerImport(program: Command): void {
     const { importFiles } = await import('../../server/index.ts');
     const progress = new ProgressBar(process.stderr);
     const imported = importFiles({
-      ...{ dataDir: config.dataDir, network, traceLimits: config.index, signal: stopAtSignal(), progress },
-      ...{ traces, headers, nodes: node.length === 0 ? [] : nodesOf(config, network, node) },
-      ...{ toStore, traceStore: config.traceStore },
+      dataDir: config.dataDir,
+      network,
+      traceLimits: config.index,
+      signal: stopAtSignal(),
+      progress,
+      traces,
+      headers,
+      nodes: node.length === 0 ? [] : nodesOf(config, network, node),
+      toStore,
+      traceStore: config.traceStore,
     });
     await printFilled(imported, progress);
   });

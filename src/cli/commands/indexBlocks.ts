@@ -137,7 +137,9 @@ async function retry(config: Config, { network, upstream = [], toStore }: IndexF
   const { namedBlocks, retryUnavailable } = await import('../../server/index.ts');
   const { indexed, unavailable } = await retryUnavailable({
     traceLimits: config.index,
-    ...{ dataDir: config.dataDir, network, signal: stopAtSignal() },
+    dataDir: config.dataDir,
+    network,
+    signal: stopAtSignal(),
     upstream: nodesOf(config, network, upstream),
     stores: toStore && config,
     trouble: (message) => process.stderr.write(`${message}\n`),
@@ -160,7 +162,12 @@ async function rewound(
   const trouble = (message: string): void => void process.stderr.write(`${message}\n`);
   const { from, to } = await (toStore
     ? rewindSharedIndex({
-        ...{ dataDir, network, lastBlock, traceStore, traceLimits, trouble },
+        dataDir,
+        network,
+        lastBlock,
+        traceStore,
+        traceLimits,
+        trouble,
         upstream: upstreamOf(config, network, upstream),
       })
     : rewindIndex({ dataDir, network, lastBlock }));

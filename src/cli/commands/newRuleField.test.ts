@@ -65,7 +65,12 @@ beforeAll(async () => {
   server = Fastify();
   const { rules, zonePolicies, tokens } = storage;
   await server.register(rulesApi, {
-    ...{ prefix: '/client/v4', rules, zonePolicies, tokens, configuredTokens: ['secret'], format: wider },
+    prefix: '/client/v4',
+    rules,
+    zonePolicies,
+    tokens,
+    configuredTokens: ['secret'],
+    format: wider,
   });
   url = `${await server.listen()}/client/v4`;
 });

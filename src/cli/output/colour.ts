@@ -4,10 +4,19 @@ type Style = Parameters<typeof styleText>[0];
 
 /** Styles of words in tables: good states are green, states that need attention yellow, bad ones red. */
 const STYLES: Readonly<Record<string, Style>> = {
-  ...{ enabled: 'green', active: 'green', up: 'green', healthy: 'green' },
-  ...{ monitoring: 'yellow', silent: 'yellow', learning: 'yellow' },
-  ...{ down: 'red', failed: 'red' },
-  ...{ disabled: 'dim', revoked: 'dim', expired: 'dim', inherit: 'dim' },
+  enabled: 'green',
+  active: 'green',
+  up: 'green',
+  healthy: 'green',
+  monitoring: 'yellow',
+  silent: 'yellow',
+  learning: 'yellow',
+  down: 'red',
+  failed: 'red',
+  disabled: 'dim',
+  revoked: 'dim',
+  expired: 'dim',
+  inherit: 'dim',
 };
 
 /** Whether standard output is a terminal with colours. `NO_COLOR` and `FORCE_COLOR` apply. */

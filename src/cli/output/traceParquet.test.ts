@@ -8,8 +8,12 @@ const ADDRESS = `0x${'cd'.repeat(20)}`;
 const MEGABYTE = 1024 * 1024;
 
 const place = {
-  ...{ blockHash: HASH, blockNumber: 7, subtraces: 0, traceAddress: [] },
-  ...{ transactionHash: HASH, transactionPosition: 0 },
+  blockHash: HASH,
+  blockNumber: 7,
+  subtraces: 0,
+  traceAddress: [],
+  transactionHash: HASH,
+  transactionPosition: 0,
 };
 const action = { callType: 'call', from: ADDRESS, to: ADDRESS, gas: '0x10', input: '0x', value: '0x1' };
 const callOf = (other: object = {}): Trace =>
@@ -35,7 +39,9 @@ describe('parquetOf', () => {
   it('encodes all trace types and exact numbers', async () => {
     const value = `0x${'f'.repeat(64)}`;
     const failed = callOf({
-      ...{ action: { ...action, value }, result: null, traceAddress: [0, 3, 1] },
+      action: { ...action, value },
+      result: null,
+      traceAddress: [0, 3, 1],
       error: 'Bad \u{1f9ea} \ue000 instruction',
     });
     const destroyed = callOf({
@@ -44,8 +50,11 @@ describe('parquetOf', () => {
       result: null,
     });
     const paid = callOf({
-      ...{ type: 'reward', action: { author: ADDRESS, rewardType: 'block', value: '0x1bc16d674ec80000' } },
-      ...{ result: null, transactionHash: null, transactionPosition: null },
+      type: 'reward',
+      action: { author: ADDRESS, rewardType: 'block', value: '0x1bc16d674ec80000' },
+      result: null,
+      transactionHash: null,
+      transactionPosition: null,
     });
     const rows = await parquetReadObjects({ file: await fileOf([callOf(), failed], [], [destroyed, paid]) });
     expect(rows).toMatchObject([

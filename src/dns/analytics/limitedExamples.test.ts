@@ -58,8 +58,10 @@ it('An assessment contains shares for each combination of sensitivities', () => 
   const [zone] = guard().reported();
   const shares = { low: 0, medium: 0, high: 0 };
   expect(zone).toMatchObject({
-    ...{ assessment: 'still_learning', judged_by: 'names' },
-    ...{ profile_sensitivity: 'medium', rate_sensitivity: 'medium' },
+    assessment: 'still_learning',
+    judged_by: 'names',
+    profile_sensitivity: 'medium',
+    rate_sensitivity: 'medium',
     day: { queries: 1, limited_share: { low: shares, medium: shares, high: shares, very_high: shares } },
   });
   expect(zone).not.toHaveProperty('proposed');

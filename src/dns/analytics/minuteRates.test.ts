@@ -9,8 +9,14 @@ const NOW = Date.UTC(2026, 10, 21, 3, 0, 30);
 const MINUTE = Math.floor(NOW / MINUTE_MS);
 
 const record = (minute: number, ruleId: string, more: Partial<MinuteRecord> = {}): MinuteRecord => ({
-  ...{ ruleId, minute, verdicts: [[verdictOf('passed', 'none'), 600]], profileNames: 0 },
-  ...{ ratePerSecond: 100, burst: 500, attackedZones: [], ...more },
+  ruleId,
+  minute,
+  verdicts: [[verdictOf('passed', 'none'), 600]],
+  profileNames: 0,
+  ratePerSecond: 100,
+  burst: 500,
+  attackedZones: [],
+  ...more,
 });
 
 it('minute rates add up all rules, and are null for minutes without a record', () => {

@@ -56,8 +56,13 @@ function ratesOf(
   const { passed, paid, truncated, dropped, would_drop } = countsOf(verdicts);
   const { answered = 0, limited = 0, unanswered = 0 } = users ?? {};
   const counts = {
-    ...{ passed: passed + paid, truncated, dropped, would_drop },
-    ...{ known_asked: answered + limited + unanswered, known_answered: answered, known_limited: limited },
+    passed: passed + paid,
+    truncated,
+    dropped,
+    would_drop,
+    known_asked: answered + limited + unanswered,
+    known_answered: answered,
+    known_limited: limited,
   };
   return {
     ...Object.fromEntries(

@@ -127,8 +127,10 @@ export class QueryStats {
     const found = this.#thisMinute.get(ruleId);
     if (found !== undefined) return found;
     const made: CountedMinute = {
-      ...{ counts: new Float64Array(VERDICTS), zones: new Set() },
-      ...{ users: NO_USERS, mode: undefined },
+      counts: new Float64Array(VERDICTS),
+      zones: new Set(),
+      users: NO_USERS,
+      mode: undefined,
     };
     this.#thisMinute.set(ruleId, made);
     return made;

@@ -37,10 +37,20 @@ it('RecentRates counts queries by outcome and second, and the queries that had t
   const { series, endSecond } = recent.seconds();
   expect(endSecond).toBe(NOW / 1000 + 2);
   expect(series).toMatchObject({
-    ...{ passed: [340, 0], allowed: [40, 0], paid: [100, 0], limited: [64, 0], would_drop: [0, 8] },
-    ...{ paying: [155, 8], paying_known: [5, 8] },
-    ...{ truncated: [5, 0], bucket_per_second: [0, 0], attack: [0, 0], mode: [0, 0] },
-    ...{ known_asked: [0, 6], known_answered: [0, 3], known_limited: [0, 2] },
+    passed: [340, 0],
+    allowed: [40, 0],
+    paid: [100, 0],
+    limited: [64, 0],
+    would_drop: [0, 8],
+    paying: [155, 8],
+    paying_known: [5, 8],
+    truncated: [5, 0],
+    bucket_per_second: [0, 0],
+    attack: [0, 0],
+    mode: [0, 0],
+    known_asked: [0, 6],
+    known_answered: [0, 3],
+    known_limited: [0, 2],
   });
 });
 

@@ -29,7 +29,9 @@ export class RecentSamples {
     const { limited, queries } = this.#bySecond.get(second) ?? NONE;
     const added = batches.flatMap((batch) =>
       [...samplesIn(batch)].slice(0, share).map(({ name, type, client }) => ({
-        ...{ name: nameToText(name), type: typeName(type), network: networkOf(client) },
+        name: nameToText(name),
+        type: typeName(type),
+        network: networkOf(client),
       })),
     );
     this.#bySecond.set(second, {

@@ -69,5 +69,8 @@ export async function whatIf(
 }
 
 const doneOf = ({ paying, limited, knownLimited, clientLimited }: ReplayResult): RuleEffect => ({
-  ...{ paying, limited, known_limited: knownLimited, client_limited: clientLimited },
+  paying,
+  limited,
+  known_limited: knownLimited,
+  client_limited: clientLimited,
 });

@@ -52,7 +52,9 @@ export const zoneAssessments = (
     rate_sensitivity: inForce.rateSensitivity,
     ...(zone.policy !== undefined && { policy: zone.policy.id }),
     ...(proposed !== undefined && { proposed: { judge_by: 'rate', ...proposed } }),
-    ...{ hour: spanOf(hour), day: spanOf(day), week: spanOf(week) },
+    hour: spanOf(hour),
+    day: spanOf(day),
+    week: spanOf(week),
     ...examples.of(zone),
   }));
 

@@ -128,9 +128,7 @@ describe('attack log', () => {
     expect(attack.limited).toBeGreaterThan(5500);
     expect(attack.limited_share).toBeGreaterThan(0.7);
     expect(attack.would_drop).toBe(0);
-    expect(attack.known_names).toEqual({
-      ...{ asked: 5 * KNOWN, answered: 5 * KNOWN, limited: 0, would_drop: 0 },
-    });
+    expect(attack.known_names).toEqual({ asked: 5 * KNOWN, answered: 5 * KNOWN, limited: 0, would_drop: 0 });
     expect(attack.response_codes['NOERROR']).toBeGreaterThanOrEqual(4 * KNOWN);
     expect(attack.top.names[0]?.value).toMatch(/^\[0-9a-z\]\{\d-\d\}\.example\.test$/);
     expect(attack.top.types).toMatchObject([{ value: 'A' }]);

@@ -5,8 +5,10 @@ import { AttackDetector } from '../detector/index.ts';
 import { watchZonePolicies } from './watchZonePolicies.ts';
 
 const policyOf = (zone: string): ZonePolicy => ({
-  ...{ id: zone, ...checkNewZonePolicy({ zone }) },
-  ...{ created_on: '', modified_on: '' },
+  id: zone,
+  ...checkNewZonePolicy({ zone }),
+  created_on: '',
+  modified_on: '',
 });
 
 const zonesOf = (detector: AttackDetector): string[] => detector.zonesWithPolicy().map(({ name }) => name);

@@ -99,10 +99,7 @@ const classes: readonly [string, Omit<Traffic, 'seconds' | 'perSecond'>][] = [
 
 it.each(classes)('allowed traffic of 1,500 queries/s affects no rate, share or attack: %s', (_, traffic) => {
   const detector = guard();
-  const honest = {
-    ...{ seconds: 61, perSecond: 50, client: OTHER },
-    nameOf: (n: number) => `h${n % 100}.${ZONE}`,
-  };
+  const honest = { seconds: 61, perSecond: 50, client: OTHER, nameOf: (n: number) => `h${n % 100}.${ZONE}` };
   run(detector, NOW, honest);
   const state = (nowMs: number) => {
     const { rates, clients, zones } = detector.learned(nowMs);

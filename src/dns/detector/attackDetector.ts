@@ -560,7 +560,9 @@ export class AttackDetector implements AnswerSink {
 
   #assess(counted: readonly ZoneSecond[], nowMs: number): void {
     this.#assessments.add(counted, {
-      ...{ nowMs, upstreamsHealthy: this.upstreamsHealthy, rule: this.#rule },
+      nowMs,
+      upstreamsHealthy: this.upstreamsHealthy,
+      rule: this.#rule,
       attackedSize: (sensitivities) => this.bucketSize(sensitivities),
       calmSize: (sensitivities) => this.calmBucketSize(sensitivities),
       ceilingSize: (sensitivities) => this.ceilingSize(sensitivities),

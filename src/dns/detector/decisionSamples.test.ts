@@ -95,8 +95,10 @@ it('packs reasons per sensitivity, known name, new client and zone into one word
       const one = { ...decided(1), facts: packFacts((level) => reasons[level] ?? 'none', about) };
       expect([0, 1, 2, 3].map((level) => reasonIn(one, level))).toEqual(reasons);
       expect({
-        ...{ isKnown: isKnownIn(one), isNewClient: isNewClientIn(one) },
-        ...{ isAttacked: isAttackedIn(one), zone: zoneIn(one) },
+        isKnown: isKnownIn(one),
+        isNewClient: isNewClientIn(one),
+        isAttacked: isAttackedIn(one),
+        zone: zoneIn(one),
       }).toEqual(about);
     }
 });

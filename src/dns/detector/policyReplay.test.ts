@@ -98,7 +98,8 @@ const ALL: readonly Sensitivities[] = (['low', 'medium', 'high', 'very_high'] as
   (profile_sensitivity) =>
     (['low', 'medium', 'high'] as const).map((sensitivity) => ({
       profile_sensitivity,
-      ...{ rate_sensitivity: sensitivity, burst_sensitivity: sensitivity },
+      rate_sensitivity: sensitivity,
+      burst_sensitivity: sensitivity,
     })),
 );
 

@@ -80,7 +80,9 @@ export class FleetMember {
   report(): InstanceReport {
     const { version, dataPlane } = this.#options;
     return {
-      ...{ version, data_plane: dataPlane, started_on: this.startedOn },
+      version,
+      data_plane: dataPlane,
+      started_on: this.startedOn,
       ...(this.#rule !== undefined && { rule: this.#rule }),
       rule_since: this.#ruleSince,
     };

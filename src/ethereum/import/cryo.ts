@@ -3,7 +3,9 @@ import { type HeaderFormat, MAX_TRANSACTIONS, type Row, type TraceFormat } from 
 
 /** cryo's names of call types and rewards that differ from those of `trace_block`. */
 const CALL_TYPES: Readonly<Record<string, string>> = {
-  ...{ call_code: 'callcode', delegate_call: 'delegatecall', static_call: 'staticcall' },
+  call_code: 'callcode',
+  delegate_call: 'delegatecall',
+  static_call: 'staticcall',
 };
 const REWARD_TYPES: Readonly<Record<string, string>> = { reward: 'block' };
 
@@ -41,24 +43,24 @@ export const CRYO_TRACES: TraceFormat = {
     result: resultOf(row),
   }),
   columnOf: {
-    ...{
-      blockHash: 'block_hash',
-      transactionHash: 'transaction_hash',
-      transactionPosition: 'transaction_index',
-    },
-    ...{ traceAddress: 'trace_address', type: 'action_type', 'action.callType': 'action_call_type' },
-    ...{ 'action.rewardType': 'action_reward_type', 'action.from': 'action_from', 'action.to': 'action_to' },
-    ...{
-      'action.address': 'action_from',
-      'action.author': 'action_from',
-      'action.refundAddress': 'action_to',
-    },
-    ...{ 'action.value': 'action_value', 'action.balance': 'action_value', 'action.gas': 'action_gas' },
-    ...{
-      'action.input': 'action_input',
-      'result.gasUsed': 'result_gas_used',
-      'result.output': 'result_output',
-    },
+    blockHash: 'block_hash',
+    transactionHash: 'transaction_hash',
+    transactionPosition: 'transaction_index',
+    traceAddress: 'trace_address',
+    type: 'action_type',
+    'action.callType': 'action_call_type',
+    'action.rewardType': 'action_reward_type',
+    'action.from': 'action_from',
+    'action.to': 'action_to',
+    'action.address': 'action_from',
+    'action.author': 'action_from',
+    'action.refundAddress': 'action_to',
+    'action.value': 'action_value',
+    'action.balance': 'action_value',
+    'action.gas': 'action_gas',
+    'action.input': 'action_input',
+    'result.gasUsed': 'result_gas_used',
+    'result.output': 'result_output',
   },
 };
 

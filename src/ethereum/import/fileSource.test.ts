@@ -41,8 +41,12 @@ function chainOf(count: number, seed = 1): SyntheticBlock[] {
 }
 
 const headerRow = ({ header, traces }: SyntheticBlock) => ({
-  ...{ blockNumber: header.number, blockHash: header.hash, parentHash: header.parentHash },
-  ...{ timestamp: header.timestamp, traceCount: traces.length, ...CHAIN },
+  blockNumber: header.number,
+  blockHash: header.hash,
+  parentHash: header.parentHash,
+  timestamp: header.timestamp,
+  traceCount: traces.length,
+  ...CHAIN,
 });
 
 interface Opened extends Partial<FileSourceDependencies> {
@@ -264,17 +268,19 @@ describe('files of cryo', () => {
       [
         {
           action: { ...action, gas: '0xffffffff', input: '0x0102', value: `0x${(wei + 14n).toString(16)}` },
-          ...{
-            ...place,
-            result: { gasUsed: '0x7', output: '0x' },
-            transactionHash: hash(14),
-            transactionPosition: 0,
-          },
+          ...place,
+          result: { gasUsed: '0x7', output: '0x' },
+          transactionHash: hash(14),
+          transactionPosition: 0,
           type: 'call',
         },
         {
           action: { author, rewardType: 'block', value: `0x${(wei + 15n).toString(16)}` },
-          ...{ ...place, result: null, transactionHash: null, transactionPosition: null, type: 'reward' },
+          ...place,
+          result: null,
+          transactionHash: null,
+          transactionPosition: null,
+          type: 'reward',
         },
       ] as never,
     );

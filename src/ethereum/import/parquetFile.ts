@@ -102,14 +102,12 @@ export class ParquetFile implements TableFile {
   async #read(rowStart: number, rowEnd: number, columns?: string[]): Promise<Row[]> {
     try {
       return await parquetReadObjects({
-        ...{
-          file: this.#buffer,
-          metadata: this.#metadata,
-          compressors: COMPRESSORS,
-          rowStart,
-          rowEnd,
-          utf8: false,
-        },
+        file: this.#buffer,
+        metadata: this.#metadata,
+        compressors: COMPRESSORS,
+        rowStart,
+        rowEnd,
+        utf8: false,
         ...(columns && { columns }),
       });
     } catch (error) {

@@ -15,8 +15,16 @@ const DAY_MS = 86_400_000;
 const GENESIS = `0x${'7'.repeat(64)}` as Hash; // 32 bytes
 const nothing = () => undefined;
 const observer: IndexerObserver = {
-  ...{ indexed: nothing, reorganised: nothing, recovered: nothing, filled: nothing, failed: nothing },
-  ...{ unavailable: nothing, available: nothing, gapClosed: nothing, repaired: nothing, evicted: nothing },
+  indexed: nothing,
+  reorganised: nothing,
+  recovered: nothing,
+  filled: nothing,
+  failed: nothing,
+  unavailable: nothing,
+  available: nothing,
+  gapClosed: nothing,
+  repaired: nothing,
+  evicted: nothing,
 };
 
 /** Starts an indexer of a chain that has one block. */

@@ -84,7 +84,12 @@ export class Indexer {
     };
     const inTurn = (write: () => Promise<void>): Promise<void> => this.#writes.run(write);
     this.#unavailable = new UnavailableBlocks(pollIntervalMs, {
-      ...{ store: local, source, observer, signal, write, runExclusive: inTurn },
+      store: local,
+      source,
+      observer,
+      signal,
+      write,
+      runExclusive: inTurn,
       nowMs: dependencies.nowMs ?? (() => performance.now()),
     });
     this.#follower = new ChainFollower(options, {

@@ -66,8 +66,14 @@ afterEach(async () => {
 
 const nothing = () => undefined;
 const observer: IndexerObserver = {
-  ...{ indexed: nothing, reorganised: nothing, recovered: nothing, filled: nothing },
-  ...{ unavailable: nothing, available: nothing, gapClosed: nothing, repaired: nothing },
+  indexed: nothing,
+  reorganised: nothing,
+  recovered: nothing,
+  filled: nothing,
+  unavailable: nothing,
+  available: nothing,
+  gapClosed: nothing,
+  repaired: nothing,
   failed: (error) => failures.push(error),
   evicted: (count) => {
     evicted += count;

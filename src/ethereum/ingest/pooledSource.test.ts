@@ -126,10 +126,16 @@ class ReportedNode {
   #failedFrame(blockNumber: number): object {
     const action = { callType: 'call', from: MINER, to: NOBODY, gas: '0x5208', input: '0x', value: '0x0' };
     return {
-      ...{ action, result: { gasUsed: '0x0', output: '0x' }, type: 'call', subtraces: 0, traceAddress: [] },
+      action,
+      result: { gasUsed: '0x0', output: '0x' },
+      type: 'call',
+      subtraces: 0,
+      traceAddress: [],
       ...(this.failure === 'traced' && { error: 'Reverted' }),
-      ...{ blockHash: this.#hashOf(blockNumber), blockNumber },
-      ...{ transactionHash: hash('6'), transactionPosition: 0 },
+      blockHash: this.#hashOf(blockNumber),
+      blockNumber,
+      transactionHash: hash('6'),
+      transactionPosition: 0,
     };
   }
 
@@ -143,13 +149,15 @@ class ReportedNode {
       value: '0x0',
     };
     return {
-      ...{ action, result: { gasUsed: '0x0', output: '0x' }, type: 'call', subtraces: 0, traceAddress: [] },
-      ...{
-        blockHash: this.#hashOf(blockNumber),
-        blockNumber,
-        transactionHash: hash('5'),
-        transactionPosition: 0,
-      },
+      action,
+      result: { gasUsed: '0x0', output: '0x' },
+      type: 'call',
+      subtraces: 0,
+      traceAddress: [],
+      blockHash: this.#hashOf(blockNumber),
+      blockNumber,
+      transactionHash: hash('5'),
+      transactionPosition: 0,
     };
   }
 

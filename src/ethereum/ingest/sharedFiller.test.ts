@@ -55,7 +55,10 @@ async function fill(
   const errors: unknown[] = [];
   let [nowMs, pauses] = [0, 0];
   const dependencies: SharedFillerDependencies = {
-    ...{ shared: () => shared, source, signal: stop.signal, nowMs: () => nowMs },
+    shared: () => shared,
+    source,
+    signal: stop.signal,
+    nowMs: () => nowMs,
     finalNumber: () => {
       nowMs += between(pauses++);
       if (pauses > 200) stop.abort();
@@ -102,7 +105,8 @@ describe('a server that fills the shared index', () => {
     const shared = new Shared();
     let final = 0;
     await fill(shared, {
-      ...{ fromBlock: 0, final: () => final },
+      fromBlock: 0,
+      final: () => final,
       between: (pause) => {
         // The other server writes each block 50 ms after it is final, until it stops.
         if (pause < 20) {

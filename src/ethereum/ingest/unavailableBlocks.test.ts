@@ -38,7 +38,9 @@ it('an unavailable block is retried after a pause', async () => {
     },
   };
   const dependencies = {
-    ...{ store, signal: stop.signal, nowMs: () => nowMs++ * MINUTE_MS },
+    store,
+    signal: stop.signal,
+    nowMs: () => nowMs++ * MINUTE_MS,
     source: { block: async () => void retries++ },
     runExclusive: (write: () => Promise<void>) => write(),
   } as unknown as UnavailableBlocksDependencies;

@@ -4,8 +4,12 @@ import { LeasedNodeBudget, leaseFromNode } from './client/leasedNodeBudget.ts';
 import { type Budget, BudgetExceededError, NodeBudget, NodeClient, NodeError, NodePool } from './index.ts';
 
 const GENESIS = {
-  ...{ number: '0x0', hash: `0x${'1'.repeat(64)}`, parentHash: `0x${'0'.repeat(64)}` },
-  ...{ timestamp: '0x1', gasUsed: '0x0', somethingNew: true },
+  number: '0x0',
+  hash: `0x${'1'.repeat(64)}`,
+  parentHash: `0x${'0'.repeat(64)}`,
+  timestamp: '0x1',
+  gasUsed: '0x0',
+  somethingNew: true,
 };
 const SLOW_MS = 50;
 
@@ -51,17 +55,19 @@ async function workersOf(
     const pool = new NodePool(
       {
         nodes: budgets.map(() => ({ url: 'http://127.0.0.1:1', callsPerSecond })),
-        ...{ pollIntervalMs: 600_000, nodeWaitMs },
+        pollIntervalMs: 600_000,
+        nodeWaitMs,
       },
       {
         observer: {
-          ...{ answered: ignored, failed: ignored, sentInvalidResponse: ignored, hedged: ignored },
-          ...{
-            healthChanged: ignored,
-            traceMethodFound: ignored,
-            inexactGas: ignored,
-            headWentBack: ignored,
-          },
+          answered: ignored,
+          failed: ignored,
+          sentInvalidResponse: ignored,
+          hedged: ignored,
+          healthChanged: ignored,
+          traceMethodFound: ignored,
+          inexactGas: ignored,
+          headWentBack: ignored,
         },
         budgetOf: (limits, place) =>
           new LeasedNodeBudget(limits, async (wanted) => {
@@ -80,17 +86,23 @@ async function workersOf(
     clients.push(...own);
     await pool.start();
     return {
-      ...{ own, pool },
+      own,
+      pool,
       ask: async (client = 'one') =>
         pool.ask({
-          ...{ method: 'eth_chainId', body: '{}', bodyByHash: undefined, needsBlock: undefined, once: false },
-          ...{ mayStream: false, timeoutMs: 5_000, maxBytes: 1_000, oversizeBlame: 'unclear' },
-          ...{
-            failedBefore: undefined,
-            reservation: undefined,
-            client: { address: client },
-            classify: () => 'good',
-          },
+          method: 'eth_chainId',
+          body: '{}',
+          bodyByHash: undefined,
+          needsBlock: undefined,
+          once: false,
+          mayStream: false,
+          timeoutMs: 5_000,
+          maxBytes: 1_000,
+          oversizeBlame: 'unclear',
+          failedBefore: undefined,
+          reservation: undefined,
+          client: { address: client },
+          classify: () => 'good',
         }),
     };
   });

@@ -36,7 +36,8 @@ export function alertOf(ids: Pick<Alert, 'id' | 'incident' | 'at'>, condition: A
   const { kind, state, subject, text, details = {} } = condition;
   return {
     ...ids,
-    ...{ kind, state },
+    kind,
+    state,
     subject: plain(subject, MAX_SUBJECT_CHARACTERS),
     text: plain(text, MAX_TEXT_CHARACTERS),
     details,
@@ -48,7 +49,9 @@ export const testAlert = (from: string): Alert =>
   alertOf(
     { id: randomUUID(), incident: randomUUID(), at: new Date().toISOString() },
     {
-      ...{ kind: 'test', state: 'firing', subject: from },
+      kind: 'test',
+      state: 'firing',
+      subject: from,
       text: 'This is a test. Alerts of Floodgate are delivered to this webhook.',
     },
   );

@@ -205,9 +205,14 @@ describe('alerts', () => {
 
 it('alerts for Slack contain escaped text only', () => {
   const alert: Alert = {
-    ...{ id: '1', incident: '2', kind: 'token_expires', at: '', details: {} },
+    id: '1',
+    incident: '2',
+    kind: 'token_expires',
+    at: '',
+    details: {},
     state: 'firing',
-    ...{ subject: '<!channel> & <https://evil.example|here>', text: 'ask @here' },
+    subject: '<!channel> & <https://evil.example|here>',
+    text: 'ask @here',
   };
   expect(JSON.parse(bodyOf(alert, 'slack'))).toEqual({
     text: '[FIRING] token expires: &lt;!channel&gt; &amp; &lt;https://evil.example|here&gt;\nask @\u200Bhere',

@@ -146,7 +146,10 @@ export class Alerts {
       webhooks: webhooks.map(({ name, url, form, key }) => {
         const last = this.#attempts.get(name);
         return {
-          ...{ name, host: url.host, form, waiting: this.#queue.waitingFor(key) },
+          name,
+          host: url.host,
+          form,
+          waiting: this.#queue.waitingFor(key),
           ...(last && { last_attempt: attemptOf(last) }),
         };
       }),
@@ -172,11 +175,13 @@ export class Alerts {
         const startMs = performance.now();
         const failure = await sendAlert(webhook, bodyOf(alert, webhook.form), this.#options);
         this.#attempted(webhook.name, {
-          ...{ alert, outcome: failure === undefined ? 'delivered' : 'failed' },
+          alert,
+          outcome: failure === undefined ? 'delivered' : 'failed',
           ...(failure && { reason: failure.reason }),
         });
         return {
-          ...{ webhook: webhook.name, delivered: failure === undefined },
+          webhook: webhook.name,
+          delivered: failure === undefined,
           ...(failure && { reason: failure.reason }),
           duration_ms: Math.round(performance.now() - startMs),
         };
@@ -250,11 +255,13 @@ export class Alerts {
 }
 
 const attemptOf = ({ at, outcome, reason }: Attempt & { readonly at: string }) => ({
-  ...{ at, delivered: outcome === 'delivered' },
+  at,
+  delivered: outcome === 'delivered',
   ...(reason !== undefined && { reason }),
 });
 
 const newIds = (incident: string): Pick<Alert, 'id' | 'incident' | 'at'> => ({
-  ...{ id: randomUUID(), incident },
+  id: randomUUID(),
+  incident,
   at: new Date().toISOString(),
 });

@@ -58,7 +58,10 @@ function requestOf(url: URL, body: string, options: SendOptions): ClientRequest 
   const host = hostOf(url);
   const { secret } = options;
   return (url.protocol === 'https:' ? httpsRequest : httpRequest)({
-    ...{ host, port: url.port, path: url.pathname + url.search, method: 'POST' },
+    host,
+    port: url.port,
+    path: url.pathname + url.search,
+    method: 'POST',
     ...(isIP(host) === 0 && { servername: host }),
     headers: {
       ...(url.username !== '' && { authorization: basic(url) }),

@@ -87,7 +87,9 @@ export async function openListener(
     interceptor: shown.interceptor,
     refusal: bothOf(host, certificates?.refusal),
     errorBody: shown.errorBody,
-    ...{ unfinished, scheduler, handled },
+    unfinished,
+    scheduler,
+    handled,
     clientOf: readers.clientOf,
   });
   let removeSocket = (): void => undefined;

@@ -15,14 +15,22 @@ const fileOf = (name: string): string => {
 describe('a PostgreSQL URL', () => {
   it('contains host, port, user, password and database, with percent-encoding', () => {
     expect(connectionOptions('postgres://us%40er:p%2Fa%3As@db.example:6543/ru%20les')).toMatchObject({
-      ...{ host: 'db.example', port: 6543, user: 'us@er', password: 'p/a:s', database: 'ru les' },
+      host: 'db.example',
+      port: 6543,
+      user: 'us@er',
+      password: 'p/a:s',
+      database: 'ru les',
       application_name: 'floodgate',
     });
     expect(connectionOptions('postgresql://user@[2001:db8::1]/')).toMatchObject({
-      ...{ host: '2001:db8::1', port: 5432, user: 'user', database: 'user' },
+      host: '2001:db8::1',
+      port: 5432,
+      user: 'user',
+      database: 'user',
     });
     expect(connectionOptions('postgres://user@localhost/rules?host=/run/postgresql')).toMatchObject({
-      ...{ host: '/run/postgresql', ssl: false },
+      host: '/run/postgresql',
+      ssl: false,
     });
   });
 
@@ -48,11 +56,15 @@ describe('a PostgreSQL URL', () => {
     const [ca, cert, key] = ['authorities', 'certificate', 'key'].map(fileOf);
     const files = `sslrootcert=${ca}&sslcert=${cert}&sslkey=${key}`;
     expect(connectionOptions(`postgres://u@db.example/r?sslmode=${mode}&${files}`).ssl).toEqual({
-      ...{ ...(ssl as object), rejectUnauthorized: true },
-      ...{ ca: 'the authorities', cert: 'the certificate', key: 'the key' },
+      ...(ssl as object),
+      rejectUnauthorized: true,
+      ca: 'the authorities',
+      cert: 'the certificate',
+      key: 'the key',
     });
     expect(connectionOptions(`postgres://u@db.example/r?sslmode=${mode}&sslrootcert=system`).ssl).toEqual({
-      ...{ ...(ssl as object), rejectUnauthorized: true },
+      ...(ssl as object),
+      rejectUnauthorized: true,
     });
   });
 

@@ -52,7 +52,12 @@ export class RecordedSpan implements Span {
     const { traceId, finished } = this.#part;
     const { name, kind, parentId } = this.#options;
     finished({
-      ...{ traceId, spanId: this.#spanId, parentId, name, kind, failure },
+      traceId,
+      spanId: this.#spanId,
+      parentId,
+      name,
+      kind,
+      failure,
       startMs: this.#startMs,
       endMs: nowMs(),
       attributes: this.#attributes,

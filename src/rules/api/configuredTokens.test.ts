@@ -11,8 +11,12 @@ import { rulesApi } from './rulesApi.ts';
 const [FIRST, SECOND] = ['first-token-of-the-file', 'second-token-of-the-file'];
 const RULES = '/accounts/a/network/advanced_dns_protection/configs/dns_protection/rules';
 const RULE = {
-  ...{ scope: 'global', name: 'x', mode: 'enabled', profile_sensitivity: 'low' },
-  ...{ rate_sensitivity: 'low', burst_sensitivity: 'low' },
+  scope: 'global',
+  name: 'x',
+  mode: 'enabled',
+  profile_sensitivity: 'low',
+  rate_sensitivity: 'low',
+  burst_sensitivity: 'low',
 };
 const TOKEN = { accounts: ['a'], permissions: ['dns_protection:read'] };
 
@@ -46,7 +50,8 @@ interface Sent {
 
 async function send(token: string, { path, body, headers }: Sent, to = server) {
   const answer = await to.inject({
-    ...{ method: body ? 'POST' : 'GET', url: `/client/v4${path}` },
+    method: body ? 'POST' : 'GET',
+    url: `/client/v4${path}`,
     headers: { authorization: `Bearer ${token}`, ...headers },
     ...(body && { payload: body }),
   });

@@ -56,12 +56,16 @@ async function makeToken(value: string): Promise<typeof token> {
 /** Sends a request with the headers of the console. A header that is undefined is not sent. */
 async function send(headers: Readonly<Record<string, string | undefined>> = {}) {
   const all = {
-    ...{ host: '127.0.0.1:8420', cookie: `floodgate-8420=${secret}` },
-    ...{ 'x-floodgate-console': '1', 'sec-fetch-site': 'same-origin', ...headers },
+    host: '127.0.0.1:8420',
+    cookie: `floodgate-8420=${secret}`,
+    'x-floodgate-console': '1',
+    'sec-fetch-site': 'same-origin',
+    ...headers,
   };
   const sent = Object.entries(all).filter(([, value]) => value !== undefined);
   const answer = await server.inject({
-    ...{ method: 'GET', url: '/client/v4/user/tokens/current' },
+    method: 'GET',
+    url: '/client/v4/user/tokens/current',
     headers: Object.fromEntries(sent),
   });
   return { status: answer.statusCode, headers: answer.headers, id: answer.json().result?.id };

@@ -30,7 +30,9 @@ async function answerWhere(error: Error, method: 'GET' | 'POST' = 'GET') {
   });
   const body = { scope: 'global', name: 'x', mode: 'enabled', profile_sensitivity: 'low' };
   const answer = await server.inject({
-    ...{ method, url: path, headers: { authorization: 'Bearer token' } },
+    method,
+    url: path,
+    headers: { authorization: 'Bearer token' },
     ...(method === 'POST' && { payload: { ...body, rate_sensitivity: 'low', burst_sensitivity: 'low' } }),
   });
   await server.close();

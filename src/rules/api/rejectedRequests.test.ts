@@ -15,13 +15,14 @@ import { rulesApi } from './rulesApi.ts';
 const SECRET = 'secret-of-a-stored-token';
 const TOKENS = '/client/v4/user/tokens';
 const stored: Token = {
-  ...{ id: '0'.repeat(32), hash: hashSecret(SECRET).toString('hex'), label: 'stored', accounts: 'all' },
-  ...{
-    permissions: ['tokens:write'],
-    created_on: '2026-01-01T00:00:00Z',
-    expires_on: null,
-    revoked_on: null,
-  },
+  id: '0'.repeat(32),
+  hash: hashSecret(SECRET).toString('hex'),
+  label: 'stored',
+  accounts: 'all',
+  permissions: ['tokens:write'],
+  created_on: '2026-01-01T00:00:00Z',
+  expires_on: null,
+  revoked_on: null,
 };
 
 /** Serves the API with one stored token, which ends after each request was authenticated. */
@@ -37,7 +38,9 @@ async function serve() {
   };
   const server = Fastify();
   await server.register(rulesApi, {
-    ...{ prefix: '/client/v4', tokens, configuredTokens: ['operator'] },
+    prefix: '/client/v4',
+    tokens,
+    configuredTokens: ['operator'],
     rules: unused as RuleStore,
     lists: unused as AccessListStore,
     zonePolicies: unused as ZonePolicyStore,

@@ -108,7 +108,8 @@ export const rulesApi: FastifyPluginAsync<RulesApiOptions> = async (fastify, opt
   fastify.addHook('onClose', () => uses.stop());
   const seeds = new SecretSeeds();
   const operations = routesOf({
-    ...{ rules, zonePolicies },
+    rules,
+    zonePolicies,
     names: namesHandler(options.names),
     tokens: tokenHandlers({ tokens, uses, seeds }),
     keys: keys && keyHandlers(keys, seeds),

@@ -4,8 +4,15 @@ import { expect, it } from 'vitest';
 import { RulesClient } from './rulesClient.ts';
 
 const rule = (id: number) => ({
-  ...{ id: String(id), scope: 'global', name: 'x', mode: 'enabled', profile_sensitivity: 'low' },
-  ...{ rate_sensitivity: 'low', burst_sensitivity: 'low', created_on: '', modified_on: '' },
+  id: String(id),
+  scope: 'global',
+  name: 'x',
+  mode: 'enabled',
+  profile_sensitivity: 'low',
+  rate_sensitivity: 'low',
+  burst_sensitivity: 'low',
+  created_on: '',
+  modified_on: '',
 });
 
 /** Lists 7 rules from a server that pages differently from Floodgate. */

@@ -47,12 +47,16 @@ export class RulesClient {
     this.#transport = transport;
     this.#guard = `/accounts/${this.accountId}/${family}/advanced_dns_protection/configs/dns_protection`;
     this.rules = new Collection({
-      ...{ transport, path: `${this.#guard}/rules`, idName: 'ruleId' },
+      transport,
+      path: `${this.#guard}/rules`,
+      idName: 'ruleId',
       read: (value) => format.readRule(value),
       missing: (rule, changes) => format.changes(rule, changes),
     });
     this.zones = new Collection({
-      ...{ transport, path: `${this.#guard}/zones`, idName: 'zonePolicyId' },
+      transport,
+      path: `${this.#guard}/zones`,
+      idName: 'zonePolicyId',
       read: readZonePolicy,
       missing: zonePolicyChanges,
     });

@@ -27,7 +27,8 @@ const defaults: ZonePolicySettings = {
   comment: '',
 };
 const stored: ZonePolicy = {
-  ...{ id: '3fa85f64-5717-4562-b3fc-2c963f66afa6', ...defaults },
+  id: '3fa85f64-5717-4562-b3fc-2c963f66afa6',
+  ...defaults,
   created_on: '2026-11-20T22:10:38.762503+00:00',
   modified_on: '2026-11-20T22:10:38.762503+00:00',
 };

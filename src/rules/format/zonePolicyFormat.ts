@@ -22,7 +22,8 @@ function oneOf<const Values extends readonly string[]>(values: readonly [...Valu
 
 const levelOrNull = <Level extends string>(levels: readonly Level[], replaced: string) =>
   Type.Unsafe<Level | null>({
-    ...{ type: ['string', 'null'], enum: [...levels, null] },
+    type: ['string', 'null'],
+    enum: [...levels, null],
     description: `Replaces the ${replaced} of the rule in force. null: not replaced.`,
   });
 
@@ -53,7 +54,8 @@ const settings = {
     description: 'Whether queries are limited only while the servers behind the guard are overloaded.',
   }),
   comment: Type.String({
-    ...{ maxLength: MAX_COMMENT_CHARACTERS, pattern: plainText(MAX_COMMENT_CHARACTERS) },
+    maxLength: MAX_COMMENT_CHARACTERS,
+    pattern: plainText(MAX_COMMENT_CHARACTERS),
     description: 'Reason for the policy.',
   }),
 };
@@ -62,9 +64,16 @@ type SettingMember = keyof typeof settings;
 const settingMembers = Object.keys(settings) as SettingMember[]; // the keys of the object
 
 const defaults = {
-  ...{ mode: 'inherit', judge_by: 'auto', rate: null, burst: null, unknown_per_second: null },
-  ...{ profile_sensitivity: null, rate_sensitivity: null, burst_sensitivity: null },
-  ...{ only_when_upstream_unhealthy: false, comment: '' },
+  mode: 'inherit',
+  judge_by: 'auto',
+  rate: null,
+  burst: null,
+  unknown_per_second: null,
+  profile_sensitivity: null,
+  rate_sensitivity: null,
+  burst_sensitivity: null,
+  only_when_upstream_unhealthy: false,
+  comment: '',
 } as const satisfies Omit<ZonePolicySettings, 'zone'>;
 
 const optional = (schema: TSchema, keywords: object) => Type.Optional({ ...schema, ...keywords } as TSchema); // still a schema, but TypeBox's types cannot express it

@@ -7,8 +7,12 @@ import { makePlan, makeZonePlan } from './makePlan.ts';
 
 const at = '2026-11-20T10:00:00.000000+00:00';
 const ruleAt = (name: string): Rule => ({
-  ...{ id: `id-${name}`, ...exampleRule, scope: 'region', name },
-  ...{ created_on: at, modified_on: at },
+  id: `id-${name}`,
+  ...exampleRule,
+  scope: 'region',
+  name,
+  created_on: at,
+  modified_on: at,
 });
 const policyOf = (zone: string) => zonePolicy({ zone, id: `id-${zone}` });
 
@@ -40,8 +44,10 @@ function collectionOf<Item extends { readonly id: string }>(items: readonly Item
 
 async function apply(abortAfter: number): Promise<{ steps: string[]; failure: unknown }> {
   const client = {
-    ...{ accountId: 'a', format: ruleFormat },
-    ...{ rules: collectionOf(rules), zones: collectionOf(policies) },
+    accountId: 'a',
+    format: ruleFormat,
+    rules: collectionOf(rules),
+    zones: collectionOf(policies),
   } as unknown as RulesClient; // the members that are used
   const stop = new AbortController();
   const steps: string[] = [];

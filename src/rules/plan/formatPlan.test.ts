@@ -9,8 +9,12 @@ const settings = {
   burst_sensitivity: 'low',
 } as const;
 const rule = (name: string): Rule => ({
-  ...{ id: `id-${name}`, scope: 'region', name, ...settings },
-  ...{ created_on: '', modified_on: '' },
+  id: `id-${name}`,
+  scope: 'region',
+  name,
+  ...settings,
+  created_on: '',
+  modified_on: '',
 });
 
 const subject = { baseUrl: 'http://127.0.0.1:8420/client/v4', accountId: 'a' };

@@ -155,10 +155,20 @@ describe('a plan for zone policies', () => {
 
   it('is part of the fingerprint, the number of changes and the risk of a plan', () => {
     const policy = (zone: string): ZonePolicy => ({
-      ...{ id: zone, zone, mode: 'inherit', judge_by: 'auto', rate: null, burst: null },
-      ...{ unknown_per_second: null, profile_sensitivity: null, rate_sensitivity: null },
-      ...{ burst_sensitivity: null, only_when_upstream_unhealthy: false, comment: '' },
-      ...{ created_on: '', modified_on: '1' },
+      id: zone,
+      zone,
+      mode: 'inherit',
+      judge_by: 'auto',
+      rate: null,
+      burst: null,
+      unknown_per_second: null,
+      profile_sensitivity: null,
+      rate_sensitivity: null,
+      burst_sensitivity: null,
+      only_when_upstream_unhealthy: false,
+      comment: '',
+      created_on: '',
+      modified_on: '1',
     });
     const plan = { ...empty, zones: makeZonePlan([policy('a'), policy('b')], []) };
     expect([countChanges(plan), isEmpty(plan), isEmpty(empty)]).toEqual([2, false, true]);

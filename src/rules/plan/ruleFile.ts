@@ -53,13 +53,19 @@ export function readRuleFile(text: string, fileName: string, format = ruleFormat
 
   const source = { document, at, faults };
   const rules = readList(root.get('rules', true), source, {
-    ...{ name: 'rules', maxItems: MAX_RULES_PER_ACCOUNT, root },
+    name: 'rules',
+    maxItems: MAX_RULES_PER_ACCOUNT,
+    root,
     check: (item) => format.checkNewRule(item),
-    ...{ identityOf: targetOf, repeated: sameTarget },
+    identityOf: targetOf,
+    repeated: sameTarget,
   });
   const zones = root.has('zones')
     ? readList(root.get('zones', true), source, {
-        ...{ name: 'zones', maxItems: MAX_ZONE_POLICIES, root, check: checkNewZonePolicy },
+        name: 'zones',
+        maxItems: MAX_ZONE_POLICIES,
+        root,
+        check: checkNewZonePolicy,
         identityOf: ({ zone }) => zone,
         repeated: ({ zone }, earlier) => `the zone ${zone} already has a policy at ${earlier}; remove one`,
       })

@@ -2,8 +2,12 @@ import { expect, it } from 'vitest';
 import { displacedBy, MAX_SESSIONS, type Session, seal, unseal } from './session.ts';
 
 const session = (n: number, token: string, root: string): Session => ({
-  ...{ hash: `${n}`, isLink: false, token: { id: token, hash: '', root } },
-  ...{ created_on: `2026-11-27T00:${n}`, expires_on: '2026-11-28', from: '' },
+  hash: `${n}`,
+  isLink: false,
+  token: { id: token, hash: '', root },
+  created_on: `2026-11-27T00:${n}`,
+  expires_on: '2026-11-28',
+  from: '',
 });
 
 it('above the total number of sessions, the oldest one of the tree with the most sessions is removed', () => {

@@ -12,8 +12,15 @@ import {
 } from './tokenTree.ts';
 
 const CREATOR: Token = {
-  ...{ id: 'c'.repeat(32), hash: 'hash', label: 'creator', accounts: ['a'], permissions: ['tokens:write'] },
-  ...{ created_on: '2026-01-01T00:00:00.000000Z', expires_on: null, revoked_on: null, root: 'f'.repeat(32) },
+  id: 'c'.repeat(32),
+  hash: 'hash',
+  label: 'creator',
+  accounts: ['a'],
+  permissions: ['tokens:write'],
+  created_on: '2026-01-01T00:00:00.000000Z',
+  expires_on: null,
+  revoked_on: null,
+  root: 'f'.repeat(32),
 };
 const OPERATOR: Token = { ...CREATOR, accounts: 'all', root: undefined as never };
 const NEW = { hash: 'new', label: 'new', accounts: ['a'], permissions: [], expires_on: null } as const;
@@ -57,7 +64,9 @@ describe('ended tokens', () => {
   const at = (minute: number): string => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString();
   const ended = (tree: string, minute: number): Token => ({
     ...CREATOR,
-    ...{ id: `${tree} ${minute}`, root: tree, revoked_on: at(minute) },
+    id: `${tree} ${minute}`,
+    root: tree,
+    revoked_on: at(minute),
   });
   const many = (tree: string, count: number): Token[] =>
     Array.from({ length: count }, (_, minute) => ended(tree, minute));

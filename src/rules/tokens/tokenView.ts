@@ -20,17 +20,18 @@ export interface TokenView extends TokenSettingsView {
   readonly status: 'active' | 'revoked' | 'expired';
 }
 
-export const tokenView = (token: Token): TokenView => ({
-  ...{ id: token.id, label: token.label, status: statusOf(token) },
-  ...tokenSettingsView(token),
-});
+export function tokenView(token: Token): TokenView {
+  const { label, ...settings } = tokenSettingsView(token);
+  return { id: token.id, label, status: statusOf(token), ...settings };
+}
 
 /** Returns a token in the form of the audit over the API. */
 export const tokenSettingsView = ({ accounts, ...token }: Omit<Token, 'hash'>): TokenSettingsView => ({
   label: token.label,
   all_accounts: accounts === 'all',
   accounts: accounts === 'all' ? [] : accounts,
-  ...{ permissions: token.permissions, created_on: token.created_on },
+  permissions: token.permissions,
+  created_on: token.created_on,
   ...(token.created_by !== undefined && { created_by: token.created_by }),
   ...(token.expires_on !== null && { expires_on: token.expires_on }),
   ...(token.revoked_on !== null && { revoked_on: token.revoked_on }),

@@ -66,15 +66,19 @@ function detailsOf(attack: Attack): Details {
   const { id, zones, zone_count, detected_by, rule, started_on, last_seen_on, now, peak } = attack;
   const { queries, unknown_names, limited, would_drop, known_names } = attack;
   return {
-    ...{
-      attack: id,
-      zones: zones.slice(0, MAX_ZONES_NAMED),
-      zone_count,
-      detected_by,
-      started_on,
-      last_seen_on,
-    },
+    attack: id,
+    zones: zones.slice(0, MAX_ZONES_NAMED),
+    zone_count,
+    detected_by,
+    started_on,
+    last_seen_on,
     ...(rule && { rule: rule.id, mode: rule.mode }),
-    ...{ now, peak, queries, unknown_names, limited, would_drop, known_names },
+    now,
+    peak,
+    queries,
+    unknown_names,
+    limited,
+    would_drop,
+    known_names,
   };
 }

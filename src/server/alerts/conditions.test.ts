@@ -48,7 +48,12 @@ describe('an alert about a fault', () => {
 
   it('fires for blocks that no node can trace', () => {
     const block = (number: number, unavailable: TraceFailure): UnavailableBlock => ({
-      ...{ number, unavailable, hash: HASH, parentHash: HASH, timestamp: 1, traceCount: 0 },
+      number,
+      unavailable,
+      hash: HASH,
+      parentHash: HASH,
+      timestamp: 1,
+      traceCount: 0,
     });
     const of = (...unavailable: UnavailableBlock[]) =>
       faultConditions({
@@ -57,11 +62,11 @@ describe('an alert about a fault', () => {
       });
     expect(of(block(17, 'oversized'))).toEqual([
       {
-        ...{ key: 'unwell/blocks_unavailable/mainnet', kind: 'blocks_unavailable', subject: 'mainnet' },
+        key: 'unwell/blocks_unavailable/mainnet',
+        kind: 'blocks_unavailable',
+        subject: 'mainnet',
         text: 'mainnet: 1 block is unavailable, because no node can trace it: 17 (oversized). All other blocks are served.',
-        details: {
-          ...{ network: 'mainnet', count: 1, blocks: [{ number: 17, hash: HASH, reason: 'oversized' }] },
-        },
+        details: { network: 'mainnet', count: 1, blocks: [{ number: 17, hash: HASH, reason: 'oversized' }] },
       },
     ]);
     const [many] = of(...Array.from({ length: 30 }, (_, i) => block(i, 'timeout')));
@@ -90,7 +95,11 @@ describe('an alert about a fault', () => {
 describe('an alert about expiry', () => {
   const NOW = Date.parse('2026-11-20T00:00:00Z');
   const token = (id: string, [lifeDays, leftDays]: readonly [number, number], revoked = false): Token => ({
-    ...{ id, hash: '', label: `label of ${id}`, accounts: 'all', permissions: [] },
+    id,
+    hash: '',
+    label: `label of ${id}`,
+    accounts: 'all',
+    permissions: [],
     created_on: new Date(NOW + (leftDays - lifeDays) * DAY_MS).toISOString(),
     expires_on: new Date(NOW + leftDays * DAY_MS).toISOString(),
     revoked_on: revoked ? new Date(NOW).toISOString() : null,

@@ -53,7 +53,9 @@ function ofBlocks(network: string, unavailable: readonly UnavailableBlock[]): Co
     .map(({ number, hash, unavailable: reason }) => ({ number, hash, reason }));
   return [
     condition('blocks_unavailable', network, `${network}: ${text}. All other blocks are served.`, {
-      ...{ network, count: unavailable.length, blocks },
+      network,
+      count: unavailable.length,
+      blocks,
     }),
   ];
 }

@@ -54,7 +54,9 @@ export function readConsoleFiles(folder = FOLDER): ConsoleFiles | undefined {
 const compress = promisify(gzip);
 
 const fileOf = (type: string, body: Buffer, name: string): ConsoleFile => ({
-  ...{ type, body, gzipped: once(() => compress(body, { level: 9 })) },
+  type,
+  body,
+  gzipped: once(() => compress(body, { level: 9 })),
   etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 22)}"`,
   isImmutable: HASHED.test(name),
 });

@@ -22,7 +22,8 @@ export function openSessions(
   const configuredTokens = configuredTokensOf(config);
   const authenticator = new Authenticator({ configuredTokens }, { tokens, uses, sessions });
   return {
-    ...{ sessions, cookies },
+    sessions,
+    cookies,
     async newLink(token) {
       const caller = await authenticator.authenticateAgain({ authorization: `Bearer ${token}` });
       return sessions.newLink(tokenOf(caller), 'local');

@@ -139,7 +139,12 @@ function addList(fastify: FastifyInstance, { sessions, tokens, signedIn }: ListP
     const listed = await visible(caller, 'tokens:read', () => true);
     return reply.send({
       result: listed.map(({ session: { hash, token, created_on, expires_on, from }, label }) => ({
-        ...{ id: hash, token_id: token.id, label, created_on, expires_on, from },
+        id: hash,
+        token_id: token.id,
+        label,
+        created_on,
+        expires_on,
+        from,
         is_current: hash === own.hash,
       })),
     });

@@ -97,12 +97,18 @@ export async function startDns(
     return {
       addresses,
       own: {
-        ...{ self, dataPlane: kind, guard, store, account },
+        self,
+        dataPlane: kind,
+        guard,
+        store,
+        account,
         // The id of the instance may change, so it is read at each access.
         get instance() {
           return self.id;
         },
-        ...{ place: options.place, detector: guard.detector, stats: guard.stats },
+        place: options.place,
+        detector: guard.detector,
+        stats: guard.stats,
       },
       reporter,
       attacks: () => guard.attacks.open(),

@@ -51,7 +51,8 @@ export function guardReports({ own, fleet, testFlood }: GuardReportsParts): Guar
   const standing = (attack: Attack): Attack => own?.guard.attacks.get(attack.id) ?? attack;
   const placed = ({ attack, place, instance }: GuardAttack): Attack => ({
     ...standing(attack),
-    ...{ ...place, instance },
+    ...place,
+    instance,
   });
 
   return {
@@ -126,7 +127,9 @@ function statusOf({ self, guard, dataPlane }: OwnReports, testFlood: TestFlood |
 }
 
 const knownNamesOf = ({ answered, limited, unanswered }: UserQueries) => ({
-  ...{ asked: answered + limited + unanswered, answered, limited },
+  asked: answered + limited + unanswered,
+  answered,
+  limited,
 });
 
 function ownAttacks(

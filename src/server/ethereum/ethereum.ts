@@ -90,7 +90,9 @@ export async function startEthereum(
   const watch = shared && new TraceStoreWatch(shared, { logger, registry });
   const { cacheDiskBytes } = config.gateway;
   const storage = gatewayStorageOf({
-    ...{ dataDir: config.dataDir, cacheDiskBytes, hasGateway },
+    dataDir: config.dataDir,
+    cacheDiskBytes,
+    hasGateway,
     storesAnswers: () => freeSpace.allows('caches'),
   });
   const metrics = new GatewayMetrics(registry);
@@ -127,10 +129,16 @@ export async function startEthereum(
             table,
             ...(await openIndex(config, name, { openTraceStore: parts.openTraceStore, shared })),
             writer: isIndexing ? shared?.writer : undefined,
-            ...{ answers: storage.answers, filterMemory, accessWatch, newBlocks, noSpace },
+            answers: storage.answers,
+            filterMemory,
+            accessWatch,
+            newBlocks,
+            noSpace,
             metrics,
             ingestMetrics,
-            ...{ logger, tracer, followers },
+            logger,
+            tracer,
+            followers,
           },
         ),
       );
@@ -151,7 +159,8 @@ export async function startEthereum(
     networks,
     keys,
     keyUses,
-    ...{ metrics, filterMemory },
+    metrics,
+    filterMemory,
     notReady: () => ofEach((network) => network.notReady()),
     unavailable: () => ofEach((network) => unavailableText(network.unavailable())),
     stop,

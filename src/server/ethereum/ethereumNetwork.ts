@@ -155,7 +155,10 @@ export async function startEthereumNetwork(
       ...(options.indexFrom !== undefined && { fromBlock: options.indexFrom }),
     },
     {
-      ...{ store, local: combined?.local, source, observer: new IngestReport(logger, ingestMetrics, name) },
+      store,
+      local: combined?.local,
+      source,
+      observer: new IngestReport(logger, ingestMetrics, name),
       followed(change) {
         shared?.followed();
         live.indexChanged(change);
@@ -184,10 +187,7 @@ export async function startEthereumNetwork(
   return {
     pool,
     live,
-    state: () => ({
-      pool: pool.state,
-      store: network.cache.storeState,
-    }),
+    state: () => ({ pool: pool.state, store: network.cache.storeState }),
     reportNodeFault(place, why) {
       const node = pool.nodes[place];
       if (node === undefined) return;
@@ -237,12 +237,12 @@ function sharedWork(
 ): SharedIndexWork | undefined {
   if (combined === undefined) return undefined;
   return followSharedIndex(
+    { pollIntervalMs: config.index.pollIntervalMs, finality: finalityOf(config), fromBlock: indexFrom },
     {
-      pollIntervalMs: config.index.pollIntervalMs,
-      ...{ finality: finalityOf(config), fromBlock: indexFrom },
-    },
-    {
-      ...{ combined, writer, source, logger: logger.child({ network: name }) },
+      combined,
+      writer,
+      source,
+      logger: logger.child({ network: name }),
       report: new IngestReport(logger, ingestMetrics, name),
     },
   );
@@ -316,7 +316,9 @@ export function methodsOf(table: readonly MethodRow[], services: Parameters<type
     ...methods,
     explorerMethod(index, chainId),
     blockByTimeMethod({
-      ...{ index, chainId, final: () => network.pool.heads.final },
+      index,
+      chainId,
+      final: () => network.pool.heads.final,
       block: nodeRequester(network, 'eth_getBlockByNumber'),
     }),
   ];

@@ -58,7 +58,8 @@ export function gatewayKeys(
         ...(limits && { limits: limitsOfView(limits) }),
         ...(expires_on !== undefined && { expiresOn: expires_on }),
         createdOn: new Date().toISOString(),
-        ...{ createdBy: actor.by, createdFrom: actor.from },
+        createdBy: actor.by,
+        createdFrom: actor.from,
       };
       try {
         await keys.add(hash, key);
@@ -96,7 +97,10 @@ const settingsOf = (key: ApiKey): string => JSON.stringify(keySettingsView(key))
 function changesOf(key: ApiKey): readonly GatewayKeyChange[] {
   const settings = keySettingsView(key);
   const change = (at: string, by = '', from = 'local') => ({
-    ...{ at: timestampOfMillis(Date.parse(at)), by, from, key: key.id },
+    at: timestampOfMillis(Date.parse(at)),
+    by,
+    from,
+    key: key.id,
   });
   return [
     { ...change(key.createdOn, key.createdBy, key.createdFrom), action: 'key.create', after: settings },

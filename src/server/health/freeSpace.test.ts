@@ -60,7 +60,10 @@ test('a change is logged once, with the remedy, and the reported problem names t
       level: 'error',
       message: 'disk nearly full: writing stopped',
       fields: {
-        ...{ dataDir: '/data', freeBytes: 4 * GIB, floorBytes: 5 * GIB, stopped: ['traces'] },
+        dataDir: '/data',
+        freeBytes: 4 * GIB,
+        floorBytes: 5 * GIB,
+        stopped: ['traces'],
         advice: expect.stringContaining('free disk space'),
       },
     },

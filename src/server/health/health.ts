@@ -38,21 +38,26 @@ export async function healthOf({
     const headBlock = network.pool.knownHeads?.latest.number;
     const of = (result: string): number => cache[`${name} ${result}`] ?? 0;
     return {
-      ...{ network: name, chain_id: network.pool.chainId ?? null, head_block: headBlock ?? null },
+      network: name,
+      chain_id: network.pool.chainId ?? null,
+      head_block: headBlock ?? null,
       nodes: network.pool.nodes.map((node) => viewOfNode(node, headBlock)),
       index: await viewOfIndex(network, bytes[basename(indexFolder(dataDir, name))] ?? 0),
       cache: { hits: of('hit'), coalesced: of('coalesced'), misses: of('miss') },
     };
   });
   return {
-    ...{ ready, roles, checks },
+    ready,
+    roles,
+    checks,
     started_on: new Date(performance.timeOrigin).toISOString(),
     versions: { floodgate: VERSION, node: process.versions.node },
     memory: { rss_bytes: process.memoryUsage.rss() },
     networks: await Promise.all(networks),
     limited: await sumByLabels(registry, 'floodgate_gateway_limited_total', ['limit']),
     http: {
-      ...{ connections: connections ?? 0, unsent_bytes: unsentBytes ?? 0 },
+      connections: connections ?? 0,
+      unsent_bytes: unsentBytes ?? 0,
       connections_closed: await sumByLabels(registry, 'floodgate_http_connections_closed_total', ['reason']),
     },
     stores: Object.entries(bytes).map(([store, size]) => ({ store, bytes: size })),
@@ -64,9 +69,14 @@ function viewOfNode(node: UpstreamNode, headBlock: number | undefined): object {
   const { name, client, health, heads, inFlight, latencyMs, failures, lastFailure } = node;
   const nodeHead = heads?.latest.number;
   return {
-    ...{ node: name, host: client.host, health, head_block: nodeHead ?? null },
+    node: name,
+    host: client.host,
+    health,
+    head_block: nodeHead ?? null,
     lag_blocks: nodeHead === undefined || headBlock === undefined ? null : Math.max(0, headBlock - nodeHead),
-    ...{ latency_ms: Math.round(latencyMs * 10) / 10, in_flight: inFlight, failures },
+    latency_ms: Math.round(latencyMs * 10) / 10,
+    in_flight: inFlight,
+    failures,
     ...(lastFailure && {
       last_failure: { at: new Date(lastFailure.atMs).toISOString(), reason: lastFailure.reason },
     }),

@@ -12,7 +12,10 @@ function historyOf(registry: Registry, minutesKept = 5): HealthHistory {
   const history = new HealthHistory(
     { intervalMs: 5, minutesKept },
     {
-      ...{ dataDir: '', metrics: () => registry, ethereum: undefined, dns: undefined },
+      dataDir: '',
+      metrics: () => registry,
+      ethereum: undefined,
+      dns: undefined,
       readiness: () => ({ ready: true, checks: {} }),
     },
   );

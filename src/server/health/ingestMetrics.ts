@@ -121,7 +121,10 @@ function gaugeOfNetworks(
 ): WatchNetwork {
   const networks = new Map<string, () => number | undefined>();
   new Gauge({
-    ...{ name, help, labelNames: ['network'], registers: [registry] },
+    name,
+    help,
+    labelNames: ['network'],
+    registers: [registry],
     collect() {
       for (const [network, read] of networks) this.set({ network }, read() ?? -1);
     },

@@ -11,7 +11,11 @@ function optionsFor(upstream: readonly string[]): FillIndexOptions {
   const dataDir = mkdtempSync(join(tmpdir(), 'floodgate-fill-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
   return {
-    ...{ dataDir, network: NETWORK, upstream, fromBlock: 0, toBlock: undefined },
+    dataDir,
+    network: NETWORK,
+    upstream,
+    fromBlock: 0,
+    toBlock: undefined,
     traceLimits: { maxBlockBytes: 1e6, traceTimeoutMs: 1e4, checkReceipts: false },
     signal: new AbortController().signal,
     progress: { started() {}, written() {}, trouble() {} },

@@ -39,7 +39,9 @@ function follow(chainId: number, finality?: 'none') {
   const work = followSharedIndex(
     { pollIntervalMs: 1, finality, fromBlock: 5 },
     {
-      ...{ combined, writer: () => writer, source: {} as TraceProvider },
+      combined,
+      writer: () => writer,
+      source: {} as TraceProvider,
       report: { failed: () => undefined, recovered: () => undefined },
       logger: { warn: (text: string) => warnings.push(text), debug: () => undefined } as unknown as Logger,
     },

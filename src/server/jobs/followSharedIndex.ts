@@ -62,7 +62,9 @@ export function followSharedIndex(
     new SharedFiller(
       { fromBlock, pollIntervalMs },
       {
-        ...{ shared, source: new EmbeddedSource(combined.local, source), signal: stop.signal },
+        shared,
+        source: new EmbeddedSource(combined.local, source),
+        signal: stop.signal,
         finalNumber: () => (finality === 'none' ? undefined : immediate(combined.local.finalizedNumber())),
         written: (blocks) =>
           logger.debug(

@@ -43,7 +43,8 @@ export async function retryAll(
   for (const block of await list()) {
     if (signal.aborted) break;
     const outcome = await retryBlock(block, {
-      ...{ store, source },
+      store,
+      source,
       runExclusive: (write) => write(),
       write: (change) => store.apply(change),
     }).catch((error: unknown) => {

@@ -40,7 +40,9 @@ describe('the maximum of HTTP connections', () => {
     expect(maxOf({ limit: 2_000 }, { 'http.maxConnections': '3000' })).toEqual({
       max: 1_840,
       logged: {
-        ...{ limit: 2_000, maxConnections: 1_840, dnsDescriptors: 0 },
+        limit: 2_000,
+        maxConnections: 1_840,
+        dnsDescriptors: 0,
         advice: 'raise the limit (ulimit -n, LimitNOFILE= of systemd) to 3160 or more',
       },
     });
@@ -50,7 +52,9 @@ describe('the maximum of HTTP connections', () => {
     expect(maxOf({ limit: 1_024, dnsDescriptors: 1_100 })).toEqual({
       max: 216,
       logged: {
-        ...{ limit: 1_024, maxConnections: 216, dnsDescriptors: 1_100 },
+        limit: 1_024,
+        maxConnections: 216,
+        dnsDescriptors: 1_100,
         advice: 'raise the limit (ulimit -n, LimitNOFILE= of systemd) to 2284 or more',
       },
     });

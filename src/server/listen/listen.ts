@@ -68,15 +68,33 @@ export async function listen(base: ServerContext, parts: ListenParts): Promise<L
   const bounds = httpLimitsOf(config, limits, {
     // Workers count the requests that they relay to this process, so this process does not export its own count.
     metrics: base.isRelayed ? new Registry() : registry,
-    ...{ clientAddress, log: logger, scheduler: base.scheduler },
+    clientAddress,
+    log: logger,
+    scheduler: base.scheduler,
   });
   const gateway =
     ethereum && opened.has('gateway')
       ? openGateway(config, { ...ethereum, ...bounds, tracer, log: logger }, tuning)
       : undefined;
   const operators = operatorRoutes(config, {
-    ...{ opened, storage, ethereum, dns, fleet, registry, metrics, clientAddress, readiness, history },
-    ...{ logger, tracer, console, testFlood, nameFiles, tuning, uses: tokenUses, alerting: parts.alerting },
+    opened,
+    storage,
+    ethereum,
+    dns,
+    fleet,
+    registry,
+    metrics,
+    clientAddress,
+    readiness,
+    history,
+    logger,
+    tracer,
+    console,
+    testFlood,
+    nameFiles,
+    tuning,
+    uses: tokenUses,
+    alerting: parts.alerting,
     keysSettled: async () => workers?.settled(),
   });
   const elsewhere =

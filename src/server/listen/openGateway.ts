@@ -83,7 +83,8 @@ function gatewayOptionsOf({ gateway, http }: Config, tuning: Tuning): GatewayOpt
     trustedProxies: http.trustedProxies,
     webSocket: {
       ...webSocket,
-      ...{ maxConnectionsPerAddress, maxSubscriptionsPerAddress },
+      maxConnectionsPerAddress,
+      maxSubscriptionsPerAddress,
       maxConnectionsPerKey: ADDRESSES_PER_KEY * maxConnectionsPerAddress,
       maxSubscriptionsPerKey: ADDRESSES_PER_KEY * maxSubscriptionsPerAddress,
       maxUnsentBytes: MAX_UNSENT_BYTES,

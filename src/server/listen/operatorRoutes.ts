@@ -79,7 +79,12 @@ export function operatorRoutes(config: Config, options: OperatorRoutesOptions): 
         const prefix = '/console';
         await listener.register(consoleRoutes, { prefix });
         await listener.register(sessionRoutes, {
-          ...{ prefix, tokens, uses, sessions, configuredTokens, clientAddress },
+          prefix,
+          tokens,
+          uses,
+          sessions,
+          configuredTokens,
+          clientAddress,
         });
       }
     }
@@ -89,7 +94,11 @@ export function operatorRoutes(config: Config, options: OperatorRoutesOptions): 
     ];
     if (added.length > 0)
       await listener.register(operatorApi, {
-        ...{ tokens, uses, consoleSessions: sessions, configuredTokens, routes: added },
+        tokens,
+        uses,
+        consoleSessions: sessions,
+        configuredTokens,
+        routes: added,
         prefix: '/operations',
       });
   };
@@ -137,7 +146,14 @@ function apiOptions(
       { keys: ethereum.keys, lastUses: ethereum.keyUses, metrics, settled: options.keysSettled },
     );
   return {
-    ...{ rules, lists, zonePolicies, tokens, audit, keys: keys || undefined, clientAddress, tracer },
+    rules,
+    lists,
+    zonePolicies,
+    tokens,
+    audit,
+    keys: keys || undefined,
+    clientAddress,
+    tracer,
     configuredTokens: configuredTokensOf(config),
     staleSeconds: () => storage.staleSeconds,
     ...guardApiHandlers({ dns, fleet, testFlood: options.testFlood }),

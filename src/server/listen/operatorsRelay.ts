@@ -28,9 +28,11 @@ export class OperatorsRelay {
   constructor(path: string, readers: RequestReaders) {
     this.#readers = readers;
     this.#pool = new Pool('http://localhost', {
-      ...{ socketPath: path, keepAliveMaxTimeout: IDLE_MS },
+      socketPath: path,
+      keepAliveMaxTimeout: IDLE_MS,
       // The client and the first process limit the time of a request.
-      ...{ headersTimeout: 0, bodyTimeout: 0 },
+      headersTimeout: 0,
+      bodyTimeout: 0,
     });
   }
 

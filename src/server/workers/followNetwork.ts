@@ -51,7 +51,9 @@ export async function followNetwork(
   const network = await startNetwork(
     { ...networkOptions(options), chain: undefined, processes: workers },
     {
-      ...{ store: answers, metrics, log: logger },
+      store: answers,
+      metrics,
+      log: logger,
       remotePolling: {
         poll: (node) => primary.ask('poll', { network: name, node: indexOf(node) }),
         newest: sharedRuns(() => primary.ask('newest', undefined)),
@@ -81,14 +83,17 @@ export async function followNetwork(
     network,
     filters: remoteFilters(name, primary),
     index: {
-      ...{ store: index.reader, finder: new PooledSource(pool) },
+      store: index.reader,
+      finder: new PooledSource(pool),
       maxAnswerBytes: config.gateway.maxAnswerBytes,
       indexer: fillerOf(name, pool, { primary, refresh }),
     },
     description: (limits: CallLimits) => Buffer.from(JSON.stringify(openRpcDocument(name, table, limits))),
   };
   return {
-    ...{ pool, live, refresh },
+    pool,
+    live,
+    refresh,
     methods: methodsOf(table, services),
     follow(state: NetworkState) {
       for (const [i, { health }] of state.pool.nodes.entries()) {

@@ -120,7 +120,12 @@ async function openWorker(
     { clientAddress, metrics: registry, log: logger, scheduler },
   );
   const gateway = openGateway(config, {
-    ...{ networks, metrics, filterMemory, log: logger, tracer: tracing?.tracer, ...limits },
+    networks,
+    metrics,
+    filterMemory,
+    log: logger,
+    tracer: tracing?.tracer,
+    ...limits,
     keys: config.rules.store === undefined ? storage.keys : new SharedKeys(keys, config.gateway.keysGraceMs),
     rates: new LeasedRates((wanted) => primary.ask('take', wanted)),
   });

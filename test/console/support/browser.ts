@@ -75,7 +75,9 @@ export async function inPage<T>(page: Page, expression: string): Promise<T> {
   sessions.set(page, opened);
   const session = await opened;
   const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
-    ...{ expression, awaitPromise: true, returnByValue: true },
+    expression,
+    awaitPromise: true,
+    returnByValue: true,
   });
   if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
   return result.value as T; // the caller knows the type

@@ -248,7 +248,10 @@ export class Bulk {
     const { question, client } = represented;
     const queries = this.#whole(represented.rest);
     const group = {
-      ...{ ...newGroup(represented), isKnownNetwork: false, queries, decided: 1 },
+      ...newGroup(represented),
+      isKnownNetwork: false,
+      queries,
+      decided: 1,
       decidedPassed: represented.verdict < FIRST_NOT_FORWARDED ? 1 : 0,
       otherwise: 'dropped' as keyof Outcomes,
     };

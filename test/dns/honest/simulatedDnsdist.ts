@@ -68,7 +68,10 @@ export class SimulatedDnsdist {
     const { profile, clients } = this.#detector;
     const place = profile.find(question.hashHigh, question.hashLow);
     return {
-      ...{ name, type: question.type, client, count },
+      name,
+      type: question.type,
+      client,
+      count,
       knownTypes: place < 0 ? undefined : profile.types(place).toString(16).padStart(4, '0'),
       isLearned: place >= 0 && profile.isLearned(place),
       isKnownNetwork: clients.isKnown(networkHash(client), atMs),

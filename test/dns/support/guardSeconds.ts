@@ -54,7 +54,9 @@ export function recordSeconds(guard: Guard, zoneName: string): readonly GuardSec
     tick(nowMs);
     const limitedNow = limitedBy(guard);
     seconds.push({
-      ...{ nowMs, ...times, limited: limitedNow - limitedBefore },
+      nowMs,
+      ...times,
+      limited: limitedNow - limitedBefore,
       isReported: zone.isReported(nowMs),
       limits: detector.mayDrop(zone, 'unknownName', nowMs),
     });

@@ -35,7 +35,8 @@ export const pipelining: StartGreedy = (context) => {
     ? rpcBytes(context, 'eth_chainId', [])
     : rpcBytes(context, 'eth_getBlockByNumber', [hexBlock(target.chain.largeBlock), false]);
   return load(context, {
-    ...{ connections: random.between(8, 100), ahead: random.between(16, 128) },
+    connections: random.between(8, 100),
+    ahead: random.between(16, 128),
     request: () => request,
   });
 };
@@ -50,7 +51,8 @@ export const rejectedCalls: StartGreedy = (context) => {
   ]);
   const request = requestBytes(context, GATEWAY_PATH, { body });
   return load(context, {
-    ...{ connections: random.between(16, 128), ahead: random.between(1, 64) },
+    connections: random.between(16, 128),
+    ahead: random.between(1, 64),
     request: () => request,
   });
 };
@@ -69,7 +71,8 @@ export const relayedCalls: StartGreedy = (context) => {
     return [{ fromBlock: hexBlock(fromBlock), toBlock: hexBlock(Math.min(head, fromBlock + 799)), address }];
   };
   return load(context, {
-    ...{ connections: random.between(8, 200), ahead: 1 },
+    connections: random.between(8, 200),
+    ahead: 1,
     request: () => rpcBytes(context, method, params()),
   });
 };
@@ -101,8 +104,11 @@ export const rulesFlood: StartGreedy = (context) => {
   const path = RULES_BASE + rulesPath('tenant');
   const headers = [`authorization: Bearer ${target.tenantToken}`];
   const rule = {
-    ...{ scope: 'datacenter', mode: 'enabled', rate_sensitivity: 'low' },
-    ...{ burst_sensitivity: 'low', profile_sensitivity: 'low' },
+    scope: 'datacenter',
+    mode: 'enabled',
+    rate_sensitivity: 'low',
+    burst_sensitivity: 'low',
+    profile_sensitivity: 'low',
   };
   let created = 0;
   const request = random.pick([
@@ -121,7 +127,8 @@ export const tokenFlood: StartGreedy = (context) => {
   const body = { label: 'tenant', accounts: ['tenant'], permissions: ['dns_protection:read'] };
   const request = requestBytes(context, `${RULES_BASE}/user/tokens`, { body, headers });
   return load(context, {
-    ...{ connections: random.between(1, 32), ahead: random.between(1, 8) },
+    connections: random.between(1, 32),
+    ahead: random.between(1, 8),
     request: () => request,
   });
 };

@@ -62,7 +62,8 @@ export const dnsTcp: StartGreedy = (context) => {
       }),
     );
   const connections = new Connections(context, {
-    ...{ count: sized(context, random.between(50, 500)), dns: true },
+    count: sized(context, random.between(50, 500)),
+    dns: true,
     opened: (socket) => {
       if (what === 'half query') socket.write(Uint8Array.of(0, 40, 1));
       if (what !== 'unread answers') socket.resume();

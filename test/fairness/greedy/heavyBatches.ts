@@ -18,7 +18,8 @@ export const heavyBatches: StartGreedy = (context) => {
     fromAddress: senders.slice(0, addresses),
     toAddress: recipients.slice(0, addresses),
     ...(random.chance(0.5) && { mode: 'union' }),
-    ...{ after: random.chance(0.5) ? AFTER : 0, count: 200 },
+    after: random.chance(0.5) ? AFTER : 0,
+    count: 200,
   };
   const batch = Array.from({ length: CALLS_PER_BATCH }, (_, id) => rpcCall('trace_filter', [filter], id));
   const request = requestBytes(context, GATEWAY_PATH, { body: batch });

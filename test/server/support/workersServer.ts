@@ -28,7 +28,8 @@ export async function startWorkersServer(options: FloodgateOptions, workers = 3)
   await until('a ready server', async () => (await fetch(`${opsUrl}/readyz`)).status === 200);
   return {
     ...server,
-    ...{ opsUrl, pid },
+    opsUrl,
+    pid,
     workers: () => processTree(pid).slice(1),
     metrics: async () => (await fetch(`${opsUrl}/metrics`)).text(),
     async operate(method, path, body) {

@@ -57,7 +57,9 @@ export function SecretSection<Item extends ApiToken | GatewayKey>(props: SecretS
     const isWanted = await confirm({
       title: `Revoke this ${what}?`,
       text: props.consequenceOf(item),
-      ...{ action: 'Revoke', isHarmful: true, typed: nameOf(item) },
+      action: 'Revoke',
+      isHarmful: true,
+      typed: nameOf(item),
     });
     if (!isWanted) return;
     const answer = await revocation.run(props.revoke(item.id));
@@ -65,7 +67,8 @@ export function SecretSection<Item extends ApiToken | GatewayKey>(props: SecretS
     reads.again();
   };
   const action: Column<Item> = {
-    ...{ title: 'Action', isNumber: true },
+    title: 'Action',
+    isNumber: true,
     cell: (item) =>
       item.status === 'active' && props.isRevocable(item) ? (
         <button type="button" onClick={() => void revoke(item)}>

@@ -54,7 +54,8 @@ const columns = (end: (one: ListedSession) => void): readonly Column<ListedSessi
   timeColumn('Since', ({ created_on }) => created_on),
   timeColumn('Ends', ({ expires_on }) => expires_on),
   {
-    ...{ title: 'Action', isNumber: true },
+    title: 'Action',
+    isNumber: true,
     cell: (one) =>
       !one.is_current && (may('tokens:write') || one.token_id === session.value?.id) ? (
         <button type="button" onClick={() => end(one)}>

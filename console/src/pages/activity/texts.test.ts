@@ -4,12 +4,18 @@ import { actorOf, differencesOf, isMatch, subjectOf } from './texts.ts';
 
 const base = { at: '2026-11-27T03:12:00.000001Z', by: '8f3e21ab-0000', from: '192.0.2.1', account: 'a' };
 const entry = {
-  ...{ id: 'e', prefix: '198.51.100.0/24', comment: '', enabled: true },
-  ...{ created_on: '1', modified_on: '1' },
+  id: 'e',
+  prefix: '198.51.100.0/24',
+  comment: '',
+  enabled: true,
+  created_on: '1',
+  modified_on: '1',
 };
 const created: Change = { ...base, list: 'denylist', entry: 'e', action: 'list.create', after: entry };
 const changed: Change = {
-  ...{ ...created, action: 'list.update', before: entry },
+  ...created,
+  action: 'list.update',
+  before: entry,
   after: { ...entry, enabled: false, modified_on: '2' },
 };
 
@@ -38,7 +44,10 @@ it('a forgotten zone and a deleted entry have a subject', () => {
 
 it('tokens and API keys have a subject and readable values', () => {
   const token = {
-    ...{ label: 'ci', all_accounts: false, accounts: ['a', 'b'], created_on: '1' },
+    label: 'ci',
+    all_accounts: false,
+    accounts: ['a', 'b'],
+    created_on: '1',
     permissions: ['tokens:read' as const],
   };
   const of = { ...base, token: '8f3e21ab-0000' };

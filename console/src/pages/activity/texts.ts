@@ -22,7 +22,10 @@ export function actorOf({ by, label }: { readonly by: string; readonly label?: s
 }
 
 const VERBS: Readonly<Record<string, string>> = {
-  ...{ create: 'created', update: 'changed', delete: 'deleted', revoke: 'revoked' },
+  create: 'created',
+  update: 'changed',
+  delete: 'deleted',
+  revoke: 'revoked',
   forget: 'let guards forget',
 };
 export const verbOf = ({ action }: Change): string => VERBS[action.split('.')[1] ?? ''] ?? action;

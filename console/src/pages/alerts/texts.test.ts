@@ -2,7 +2,13 @@ import { expect, it } from 'vitest';
 import { type Alert, alertsHeadline, openAlerts } from './texts.ts';
 
 const alert = (incident: string, state: Alert['state'], kind = 'node_unhealthy'): Alert => ({
-  ...{ id: `${incident} ${state}`, incident, kind, state, subject: 'node-1', text: '', at: '' },
+  id: `${incident} ${state}`,
+  incident,
+  kind,
+  state,
+  subject: 'node-1',
+  text: '',
+  at: '',
   delivered: [],
 });
 const webhook = { name: 'webhook-1', host: 'h', form: 'json', waiting: 0 } as const;

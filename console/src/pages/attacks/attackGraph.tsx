@@ -49,11 +49,17 @@ function Minutes({ attack }: { readonly attack: Attack }) {
     ({ start, passed, paid, would_drop, dropped, truncated, rate_per_second }): Point => ({
       at: Date.parse(start) / 1000,
       rates: {
-        ...{ passed: (passed + paid) / MINUTE_S, wouldDrop: would_drop / MINUTE_S },
-        ...{ dropped: dropped / MINUTE_S, truncated: truncated / MINUTE_S, bucket: rate_per_second },
-        ...{ answered: 0, usersLimited: 0, unanswered: 0 },
+        passed: (passed + paid) / MINUTE_S,
+        wouldDrop: would_drop / MINUTE_S,
+        dropped: dropped / MINUTE_S,
+        truncated: truncated / MINUTE_S,
+        bucket: rate_per_second,
+        answered: 0,
+        usersLimited: 0,
+        unanswered: 0,
       },
-      ...{ attack: false, mode: 0 },
+      attack: false,
+      mode: 0,
     }),
   );
   return (

@@ -3,15 +3,13 @@ import type { FleetInstance } from '../../api/types.ts';
 import { fleetHeadline, isOutdated, placeText } from './texts.ts';
 
 const guard = (version: string, is_up = true): FleetInstance => ({
-  ...{
-    id: version,
-    version,
-    is_up,
-    data_plane: 'embedded',
-    rule_since: '',
-    started_on: '',
-    last_seen_on: '',
-  },
+  id: version,
+  version,
+  is_up,
+  data_plane: 'embedded',
+  rule_since: '',
+  started_on: '',
+  last_seen_on: '',
 });
 
 it('a guard is outdated if one that is up has a newer version, by the numbers in it', () => {

@@ -9,7 +9,8 @@ const titles = { enabled: 'In force', comment: 'Comment' } as const;
 type Settings = Readonly<Record<keyof typeof titles, string>>;
 
 const settingsOf = ({ enabled, comment }: AccessEntry): Settings => ({
-  ...{ enabled: enabled ? 'yes' : 'no', comment },
+  enabled: enabled ? 'yes' : 'no',
+  comment,
 });
 const patchOf = ({ enabled, comment }: Partial<Settings>) => ({
   ...(enabled !== undefined && { enabled: enabled === 'yes' }),

@@ -130,7 +130,8 @@ function columns({ nodes, drain, resume }: Actions): readonly Column<Schemas['No
     ...(isOperator
       ? [
           {
-            ...{ title: 'Service', isNumber: true },
+            title: 'Service',
+            isNumber: true,
             cell: (node: Schemas['NodeHealth']) =>
               node.health === 'drained' || node.health === 'quarantined' ? (
                 <button type="button" onClick={() => resume(node)}>

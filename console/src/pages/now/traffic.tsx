@@ -108,7 +108,9 @@ function RangeChoice({ range, select }: RangeChoiceProps) {
 const seriesOf =
   (shown: readonly Point[]) =>
   (member: keyof Rates, title: string, colour: string): Series => ({
-    ...{ title, colour, form: 'area' },
+    title,
+    colour,
+    form: 'area',
     values: shown.map(({ rates }) => rates?.[member] ?? null),
   });
 

@@ -22,7 +22,8 @@ interface AdviceProps {
 
 function Advice({ tagged, isDeleting }: AdviceProps) {
   const { loaded } = useLoaded(() => readAnalytics(tagged.item.id), [tagged.etag], {
-    ...{ isHeld: isDeleting, everyMs: REFRESH_MS },
+    isHeld: isDeleting,
+    everyMs: REFRESH_MS,
   });
   const { failure, run } = useAction();
   const totals = loaded.value.value?.result.totals;

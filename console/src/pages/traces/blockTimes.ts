@@ -11,7 +11,8 @@ export const timeOfHeader = ({ timestamp }: Pick<BlockHeader, 'timestamp'>): str
 /** ISO times of blocks; `null` if no node returned the block. */
 export const blockTimes = batchCache<number, string | null>(BATCH, async (network, blocks, abort) => {
   const calls = blocks.map((block) => ({
-    ...{ method: 'eth_getBlockByNumber', params: [`0x${block.toString(16)}`, false] },
+    method: 'eth_getBlockByNumber',
+    params: [`0x${block.toString(16)}`, false],
   }));
   const answers = await rpcBatch<BlockHeader | null>(network, calls, abort);
   return answers.map((answer) => ('value' in answer && answer.value ? timeOfHeader(answer.value) : null));

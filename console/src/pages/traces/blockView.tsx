@@ -166,12 +166,10 @@ function columnsOf(entries: readonly Entry[], unit: Unit): readonly Column<Entry
       isNumber: true,
       cell: ({ root }) => <Amount wei={valueMoved(root)} unit={unit} decimals={decimals} />,
     },
+    { title: 'Calls below', isNumber: true, cell: ({ below }) => formatQuantity(below) },
     {
-      ...{ title: 'Calls below', isNumber: true },
-      cell: ({ below }) => formatQuantity(below),
-    },
-    {
-      ...{ title: 'Failed', isNumber: true },
+      title: 'Failed',
+      isNumber: true,
       cell: ({ failedBelow }) => failedBelow > 0 && <span class="harm">✕ {formatQuantity(failedBelow)}</span>,
     },
     {

@@ -7,7 +7,9 @@ export async function confirmAndForget({ id, zone }: ZonePolicy): Promise<void> 
   const isWanted = await confirm({
     title: `Forget what was learned about ${zone}?`,
     text: `All guards of the account discard the names, rates, shares and assessments that they learned about ${zone} and the zones below it that this policy covers. They learn them again, as for a new zone. Names from zone files and transfers remain, and so does the policy. This cannot be undone.`,
-    ...{ action: 'Forget', isHarmful: true, typed: zone },
+    action: 'Forget',
+    isHarmful: true,
+    typed: zone,
   });
   if (!isWanted) return;
   const outcome = await forgetZone(id);

@@ -8,9 +8,16 @@ import { membersOf, type PolicySettings, policySettingsOf, proposedIn } from './
 
 /** Initial settings of a new policy: the defaults of the API. */
 const FIRST: PolicySettings = policySettingsOf({
-  ...{ mode: 'inherit', judge_by: 'auto', rate: null, burst: null, unknown_per_second: null },
-  ...{ profile_sensitivity: null, rate_sensitivity: null, burst_sensitivity: null },
-  ...{ only_when_upstream_unhealthy: false, comment: '' },
+  mode: 'inherit',
+  judge_by: 'auto',
+  rate: null,
+  burst: null,
+  unknown_per_second: null,
+  profile_sensitivity: null,
+  rate_sensitivity: null,
+  burst_sensitivity: null,
+  only_when_upstream_unhealthy: false,
+  comment: '',
 });
 
 export function PolicyCreationForm() {

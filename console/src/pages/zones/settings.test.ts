@@ -2,9 +2,16 @@ import { expect, it } from 'vitest';
 import { membersOf, policySettingsOf, proposedIn, queryOf } from './settings.ts';
 
 const POLICY: Parameters<typeof policySettingsOf>[0] = {
-  ...{ mode: 'enabled', judge_by: 'rate', rate: 2_000, burst: null, unknown_per_second: null },
-  ...{ profile_sensitivity: 'very_high', rate_sensitivity: null, burst_sensitivity: null },
-  ...{ only_when_upstream_unhealthy: true, comment: '' },
+  mode: 'enabled',
+  judge_by: 'rate',
+  rate: 2_000,
+  burst: null,
+  unknown_per_second: null,
+  profile_sensitivity: 'very_high',
+  rate_sensitivity: null,
+  burst_sensitivity: null,
+  only_when_upstream_unhealthy: true,
+  comment: '',
 };
 
 it('the settings of a policy become texts of the form and back', () => {

@@ -85,7 +85,9 @@ function attributesOf<Field extends FieldProps>(id: string, field: Field) {
     ...(isInvalid ? [`error-${attributes.name}`] : []),
   ].join(' ');
   return {
-    ...{ ...attributes, id, 'aria-labelledby': `${id}-label` },
+    ...attributes,
+    id,
+    'aria-labelledby': `${id}-label`,
     ...(isInvalid && { 'aria-invalid': true as const }),
     ...(described !== '' && { 'aria-describedby': described }),
   };

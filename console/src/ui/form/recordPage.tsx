@@ -54,11 +54,15 @@ export function RecordPage<
     const name = `The ${kind} for ${nameOf(tagged.item)}`;
     await confirmAndDelete(tagged, {
       question: {
-        ...{ title: `Delete the ${kind} for ${nameOf(tagged.item)}?`, action: `Delete the ${kind}` },
+        title: `Delete the ${kind} for ${nameOf(tagged.item)}?`,
+        action: `Delete the ${kind}`,
         ...(await props.deletion(tagged.item)),
       },
-      ...{ deleted: `${name} was deleted.`, restored: `${name} is restored, with a new id.` },
-      ...{ calls, list, isDeleting },
+      deleted: `${name} was deleted.`,
+      restored: `${name} is restored, with a new id.`,
+      calls,
+      list,
+      isDeleting,
     });
   };
   const settings = (tagged: Tagged<Item>) =>

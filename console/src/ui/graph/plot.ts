@@ -110,11 +110,17 @@ export class Plot {
       },
       axes: [
         {
-          ...{ ...axis, grid: { show: false }, size: 28, space: 80 },
+          ...axis,
+          grid: { show: false },
+          size: 28,
+          space: 80,
           values: (_plot, splits) => splits.map((at) => axisTime(at, this.#span())),
         },
         {
-          ...{ ...axis, grid: { stroke: () => this.#colour('line'), width: 1 }, size: 56, space: 48 },
+          ...axis,
+          grid: { stroke: () => this.#colour('line'), width: 1 },
+          size: 56,
+          space: 48,
           values: (_plot, splits) => splits.map(shortNumber),
         },
       ],

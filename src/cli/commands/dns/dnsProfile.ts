@@ -33,7 +33,9 @@ export function registerDnsProfile(dns: Command): void {
     const { importProfile } = await import('../../../server/index.ts');
     const { dataDir } = readConfig(into);
     const { names, zones } = await importProfile({
-      ...{ dataDir, file: resolve(file), replaces: replace === true },
+      dataDir,
+      file: resolve(file),
+      replaces: replace === true,
     });
     await print(
       `Read ${names} names and ${zones} zones into ${dataDir}. The server uses them after its next start.`,

@@ -97,7 +97,12 @@ export async function connect(
   const { url, token } = access;
   const accountId = flagged ?? fileAccount ?? (await defaultAccount(access));
   const client = new RulesClient({
-    ...{ baseUrl: url, token, accountId, family, format, signal },
+    baseUrl: url,
+    token,
+    accountId,
+    family,
+    format,
+    signal,
     onWait: printWait,
   });
   return { client, account: accountId };

@@ -8,7 +8,10 @@ import { luaText } from './luaText.ts';
 
 const { low, medium, high, very_high } = profileLevel;
 const group = (level: number, more: Partial<ZoneGroup> = {}): ZoneGroup => ({
-  ...{ key: '', mode: 'enabled', level, limit: undefined },
+  key: '',
+  mode: 'enabled',
+  level,
+  limit: undefined,
   ...more,
 });
 const STATE: DnsdistState = {

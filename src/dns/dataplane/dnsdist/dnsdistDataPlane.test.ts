@@ -18,7 +18,9 @@ function areHealthy(serversUp: readonly (number | undefined)[]): boolean {
   const plane = new DnsdistDataPlane(
     {
       consoles: serversUp.map(() => address),
-      ...{ key: Buffer.alloc(32).toString('base64'), dnstap: address, folder: tmpdir() },
+      key: Buffer.alloc(32).toString('base64'),
+      dnstap: address,
+      folder: tmpdir(),
     },
     { detector, log: QUIET, isSeeding: () => false },
   );

@@ -12,12 +12,19 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 const span = (given: Partial<SpanCounts> = {}): SpanCounts => ({
-  ...{ queries: 1_000_000, minutes: 60, peakPerSecond: 0, peakInTenSeconds: 0 },
-  ...{ limited: perLevel(), limitedInSuspect: perLevel(), ...given },
+  queries: 1_000_000,
+  minutes: 60,
+  peakPerSecond: 0,
+  peakInTenSeconds: 0,
+  limited: perLevel(),
+  limitedInSuspect: perLevel(),
+  ...given,
 });
 const at = (queries: number) => perLevel(queries);
 const spans = (day: Partial<SpanCounts>, hour: Partial<SpanCounts> = {}): AssessedSpans => ({
-  ...{ hour: span(hour), day: span(day), week: span() },
+  hour: span(hour),
+  day: span(day),
+  week: span(),
 });
 const assessed = (of: AssessedSpans, awaitsNames = false) => assess(of, { level: LEVEL, awaitsNames });
 
@@ -54,7 +61,10 @@ describe('a zone', () => {
 
 describe('the history of a zone', () => {
   const second = (queries: number, limited = 0, isSuspect = false) => ({
-    ...{ queries, paying: queries, limited: at(limited), isSuspect },
+    queries,
+    paying: queries,
+    limited: at(limited),
+    isSuspect,
   });
 
   it('sums the last hour, day and week', () => {

@@ -11,15 +11,24 @@ const size = (perSecond: number) => () => ({ ratePerSecond: perSecond, burst: pe
 function limitedOf(queries: readonly number[], { zone, ceiling }: { zone: number; ceiling: number }) {
   const counted = queries.map((unknown, i) => {
     const judgedByRate = {
-      ...{ number: i + 1, byRate: true, awaitsRate: false, awaitsNames: false },
-      ...{ shared: { payer: undefined }, attacked: () => false },
+      number: i + 1,
+      byRate: true,
+      awaitsRate: false,
+      awaitsNames: false,
+      shared: { payer: undefined },
+      attacked: () => false,
     } as unknown as Zone; // the members that are read
     const counts = { queries: unknown, unknown, learned: 0, unknownType: 0, aboveUsual: 0 };
     return [{ zone: judgedByRate, ...counts }, new AssessedZone()] as const;
   });
   const guard: GuardSecond = {
-    ...{ nowMs: 0, upstreamsHealthy: true, rule: undefined, zoneOf: () => counted[0]?.[0].zone as Zone },
-    ...{ attackedSize: size(1), calmSize: size(1), ceilingSize: size(ceiling) },
+    nowMs: 0,
+    upstreamsHealthy: true,
+    rule: undefined,
+    zoneOf: () => counted[0]?.[0].zone as Zone,
+    attackedSize: size(1),
+    calmSize: size(1),
+    ceilingSize: size(ceiling),
     zoneSizes: () => ({ mostFactor: 1, unknown: size(zone)(), learned: size(1)() }),
   };
   return new Payments().limited(counted, guard).map((limited) => limited[LEVEL]);

@@ -3,7 +3,10 @@ import { AnswerKind } from '../../protocol/index.ts';
 import { AttackCounts } from './attackCounts.ts';
 
 const NOTHING = {
-  ...{ seconds: 0, queries: 0, unknown: 0, users: { answered: 0, limited: 0, unanswered: 0 } },
+  seconds: 0,
+  queries: 0,
+  unknown: 0,
+  users: { answered: 0, limited: 0, unanswered: 0 },
   refusals: { limited: 0, wouldDrop: 0, knownWouldDrop: 0 },
 };
 
@@ -19,7 +22,10 @@ it('the counts of an attack are the sums since the previous report', () => {
   }
   const taken = counts.take();
   expect(taken).toMatchObject({
-    ...{ seconds: 2, queries: 40, unknown: 24, users: { answered: 10, limited: 2, unanswered: 4 } },
+    seconds: 2,
+    queries: 40,
+    unknown: 24,
+    users: { answered: 10, limited: 2, unanswered: 4 },
     refusals: { limited: 14, wouldDrop: 6, knownWouldDrop: 2 },
   });
   expect(taken.answers.flatMap((count, kind) => (count === 0 ? [] : [[kind, count]]))).toEqual([

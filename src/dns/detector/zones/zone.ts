@@ -345,7 +345,8 @@ export class Zone {
       passed: queries - refusals.limited,
       refusedCalm,
       isLimited: refusals.limited + refusals.wouldDrop > 0,
-      ...{ counted: taken, users },
+      counted: taken,
+      users,
       usual: Math.min(
         attacked ? queries - unknown : queries,
         this.#mostUsual(attacked, refusedByRate > 0) * counts.seconds,

@@ -12,7 +12,12 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const minuteRecord = (minute: number): MinuteRecord => ({
-  ...{ ruleId: 'rule', minute, verdicts: [[0, 7]], profileNames: 1, ratePerSecond: 10, burst: 20 },
+  ruleId: 'rule',
+  minute,
+  verdicts: [[0, 7]],
+  profileNames: 1,
+  ratePerSecond: 10,
+  burst: 20,
   attackedZones: [],
 });
 

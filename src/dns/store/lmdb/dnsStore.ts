@@ -122,7 +122,9 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
     }
     await Promise.all(writes);
     const record: Stored = {
-      ...{ generation, chunks: writes.length, learned },
+      generation,
+      chunks: writes.length,
+      learned,
       ...(forgottenUntil !== undefined && { forgottenUntil }),
     };
     await this.#file.commit(() => this.#profile.put(LEARNED_KEY, record));

@@ -80,9 +80,15 @@ export class PostgresFleet implements FleetStore {
     return rows.map(({ id, report, last_seen, is_up }) => {
       const { region, datacenter, version, data_plane, started_on, rule, rule_since } = report;
       return {
-        ...{ id, ...placeOf({ region, datacenter }), version, data_plane, started_on },
+        id,
+        ...placeOf({ region, datacenter }),
+        version,
+        data_plane,
+        started_on,
         ...(rule && { rule }),
-        ...{ rule_since, last_seen_on: last_seen.toISOString(), is_up },
+        rule_since,
+        last_seen_on: last_seen.toISOString(),
+        is_up,
       };
     });
   }

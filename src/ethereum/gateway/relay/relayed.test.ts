@@ -28,7 +28,11 @@ function followingNetwork() {
   const events: string[] = [];
   let head = 7;
   const pool = {
-    ...{ isFollower: true, isSingle: false, isAnyHealthy: true, nodes: [], chainId: '0x1' },
+    isFollower: true,
+    isSingle: false,
+    isAnyHealthy: true,
+    nodes: [],
+    chainId: '0x1',
     heads: {
       get latest() {
         return { number: head };
@@ -50,7 +54,10 @@ function followingNetwork() {
     },
   } as unknown as NodePool; // only the members that a relay uses
   const network = {
-    ...{ name: 'mainnet', pool, maxAnswerBytes: 1_000, timeoutMs: 1_000 },
+    name: 'mainnet',
+    pool,
+    maxAnswerBytes: 1_000,
+    timeoutMs: 1_000,
     cache: new AnswerCache({ network: 'mainnet', store: nothing, memoryBytes: 1_000 }),
     agreementMethods: [],
     failedRequests: new FailedRequests(),

@@ -28,7 +28,9 @@ test('a client gets two full ranges at once, then 20 blocks per second', () => {
   const error = errorOf(() => meter.charge(800));
   expect(error).toBeInstanceOf(RateLimitedError);
   expect(error).toMatchObject({
-    ...{ code: -32005, status: 429, retryAfterSeconds: 40 },
+    code: -32005,
+    status: 429,
+    retryAfterSeconds: 40,
     message: expect.stringMatching(/at most 1600 new blocks .* 20 more per second; try again in 40 s$/),
     data: { limit: 1600, requested: 800, retryAfterSeconds: 40 },
   });

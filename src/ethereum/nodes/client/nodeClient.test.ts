@@ -21,7 +21,11 @@ describe('relayed requests to a node that does not answer yet', () => {
   let client: NodeClient;
   const relay = (from: typeof GREEDY, timeoutMs = 60_000): PendingResponse =>
     client.relay(`${from.address} ${sent++}`, {
-      ...{ client: from, timeoutMs, maxBytes: 1_000, mayStream: false, reservation: undefined },
+      client: from,
+      timeoutMs,
+      maxBytes: 1_000,
+      mayStream: false,
+      reservation: undefined,
     });
   const heldFrom = ({ address }: typeof GREEDY): number =>
     [...held.keys()].filter((body) => body.startsWith(`${address} `)).length;

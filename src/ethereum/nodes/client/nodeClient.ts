@@ -103,8 +103,10 @@ export class NodeClient {
     this.budget = budget;
     const connections = Math.max(MIN_RELAY_CONNECTIONS, Math.floor(RELAY_CONNECTIONS / processes));
     this.#relaySlots = new Slots({
-      ...{ total: connections, perClient: connections },
-      ...{ partOfFree: RELAY_PART_OF_FREE, minShare: MIN_RELAY_CONNECTIONS },
+      total: connections,
+      perClient: connections,
+      partOfFree: RELAY_PART_OF_FREE,
+      minShare: MIN_RELAY_CONNECTIONS,
     });
     const { origin, host, path, headers } = nodeAddress(url);
     this.host = host;

@@ -95,8 +95,14 @@ describe('a block of a node', () => {
     const frame = { from: MINER, to: NOBODY, gas: '0x5208', gasUsed: '0x5208', input: '0x', value: '0x0' };
     const flat = {
       action: { callType: 'call', from: MINER, gas: '0x0', input: '0x', to: NOBODY, value: '0x0' },
-      ...{ blockHash: block, blockNumber: 7, transactionHash: payment, transactionPosition: 0, type: 'call' },
-      ...{ result: { gasUsed: '0x0', output: '0x' }, subtraces: 0, traceAddress: [] },
+      blockHash: block,
+      blockNumber: 7,
+      transactionHash: payment,
+      transactionPosition: 0,
+      type: 'call',
+      result: { gasUsed: '0x0', output: '0x' },
+      subtraces: 0,
+      traceAddress: [],
     };
 
     it.each([

@@ -16,8 +16,16 @@ const DATA = { input: '0x00', spent: 15_064 };
 /** Returns a block of transactions without code. The default one uses the gas floor. */
 function blockOf(...transactions: readonly object[]): FullBlock {
   const sent = transactions.map((members, i) => ({
-    ...{ hash: hash(i), from: SENDER, to: RECIPIENT, value: '0x0', gas: 100_000n, ...DATA },
-    ...{ accessList: [], accessListKeys: 0, authorizations: [], ...members },
+    hash: hash(i),
+    from: SENDER,
+    to: RECIPIENT,
+    value: '0x0',
+    gas: 100_000n,
+    ...DATA,
+    accessList: [],
+    accessListKeys: 0,
+    authorizations: [],
+    ...members,
   }));
   return {
     header: { number: 7, hash: BLOCK, parentHash: PARENT, timestamp: AMSTERDAM_TIME },

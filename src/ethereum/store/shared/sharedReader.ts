@@ -123,7 +123,9 @@ export class SharedReader {
     const statement = `SELECT * FROM (${valid}) WHERE exactness = ${EXACTNESS.unavailable}
       ORDER BY number LIMIT {max:UInt32}`;
     const parameters = {
-      ...{ chain: String(this.#chain), first: fromBlock, last: Math.min(toBlock, 2 ** 32 - 1) },
+      chain: String(this.#chain),
+      first: fromBlock,
+      last: Math.min(toBlock, 2 ** 32 - 1),
       max: Math.min(max, 2 ** 32 - 1),
     };
     const rows = await this.#hosts.run((host) => readRows(host, statement, parameters));
@@ -181,7 +183,9 @@ export class SharedReader {
     limits: Pick<TransactionLimits, 'upTo' | 'fromBlock'>,
   ): Promise<HistoryPosition | undefined> {
     return this.#findTransaction(hash, limits, async (_, { block, traceIndex }) => ({
-      ...{ blockNumber: block.number, traceIndex, blockHash: block.hash },
+      blockNumber: block.number,
+      traceIndex,
+      blockHash: block.hash,
     }));
   }
 

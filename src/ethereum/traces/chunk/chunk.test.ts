@@ -125,8 +125,14 @@ function callWith(input: Data, index: number): Trace {
   const path = index === 0 ? [] : [index - 1];
   return {
     action: { callType: 'call', from: address, gas, input, to: address, value: '0x0' as Quantity },
-    ...{ blockHash: hash, blockNumber: 7, result: { gasUsed: gas, output: '0x' as Data } },
-    ...{ subtraces: 0, traceAddress: path, transactionHash: hash, transactionPosition: 0, type: 'call' },
+    blockHash: hash,
+    blockNumber: 7,
+    result: { gasUsed: gas, output: '0x' as Data },
+    subtraces: 0,
+    traceAddress: path,
+    transactionHash: hash,
+    transactionPosition: 0,
+    type: 'call',
   };
 }
 
@@ -150,7 +156,9 @@ function frameOf(trace: Trace) {
   const { result } = trace;
   return {
     ...base,
-    ...{ from, gas: BigInt(gas), value: BigInt(value) },
+    from,
+    gas: BigInt(gas),
+    value: BigInt(value),
     type: trace.type === 'call' ? trace.type : (trace.action.creationMethod ?? 'create'),
     to: trace.type === 'call' ? trace.action.to : undefined,
     created: result !== null && 'address' in result ? result.address : undefined,

@@ -44,8 +44,13 @@ test.each(['asc', 'desc'] as const)(
   'every page makes progress, even if finding its first trace uses up the work budget: %s',
   (order) => {
     const query: HistoryQuery = {
-      ...{ addresses: [`0x${'1'.repeat(40)}` as Address], direction: 'either', fromBlock: 0 },
-      ...{ toBlock: SEGMENTS * 1024 - 1, order, filter: {}, limit: 100 },
+      addresses: [`0x${'1'.repeat(40)}` as Address],
+      direction: 'either',
+      fromBlock: 0,
+      toBlock: SEGMENTS * 1024 - 1,
+      order,
+      filter: {},
+      limit: 100,
     };
     const found: number[] = [];
     let behind: HistoryPosition | undefined;
@@ -70,7 +75,13 @@ test.each(['asc', 'desc'] as const)(
 test('a cursor whose block was replaced is rejected, and one whose block still exists is not', () => {
   const blocks: Partial<HistoryReader> = { block: (number) => ({ number, hash: HASH }) as StoredBlock };
   const query: HistoryQuery = {
-    ...{ addresses: [], direction: 'either', fromBlock: 0, toBlock: 9, order: 'asc', filter: {}, limit: 1 },
+    addresses: [],
+    direction: 'either',
+    fromBlock: 0,
+    toBlock: 9,
+    order: 'asc',
+    filter: {},
+    limit: 1,
   };
   const pageAfter = (blockHash: Hash) =>
     readHistory(
@@ -84,7 +95,12 @@ test('a cursor whose block was replaced is rejected, and one whose block still e
 
 test('a query without a first block covers the index from its lowest block, or only its last block', () => {
   const query: HistoryQuery = {
-    ...{ addresses: [], direction: 'either', toBlock: 9, order: 'asc', filter: {}, limit: 1 },
+    addresses: [],
+    direction: 'either',
+    toBlock: 9,
+    order: 'asc',
+    filter: {},
+    limit: 1,
   };
   const rangeWith = (lowest: number | undefined) =>
     readHistory({ ...reader, firstBlock: () => lowest }, query, () => 0).range;

@@ -13,7 +13,8 @@ const from = (client: string): IncomingMessage => ({ socket: { remoteAddress: cl
 function unfinished(limits: BudgetLimits, processes = 1) {
   const evicted: string[] = [];
   const messages = new UnfinishedMessages({
-    ...{ processes, limits },
+    processes,
+    limits,
     clientAddress: ({ socket }) => socket.remoteAddress ?? '',
     metrics: new Registry(),
     log: { warn: () => undefined },

@@ -42,7 +42,11 @@ async function open() {
         const reader = readerOf(request.socket);
         if (reader === undefined) throw new Error('the server is not watched');
         const dependencies = {
-          ...{ socket, reader, request, client: { address: 'a' }, scheduler: new Scheduler() },
+          socket,
+          reader,
+          request,
+          client: { address: 'a' },
+          scheduler: new Scheduler(),
           unfinished: new UnfinishedMessages({ ...limits, metrics: new Registry() }),
           closing: (reason: string) => reasons.push(reason),
           closed: () => reasons.push('closed'),

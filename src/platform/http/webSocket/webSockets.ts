@@ -78,7 +78,10 @@ export class WebSockets {
         this.#options.maxUnsentBytes,
         {
           ...this.#dependencies,
-          ...{ socket: webSocket, reader, request, client },
+          socket: webSocket,
+          reader,
+          request,
+          client,
           closed: () => {
             this.#connections.delete(opened);
             if (this.#connections.size === 0) clearInterval(this.#timer);

@@ -83,7 +83,8 @@ const actions = <Kind extends string, Verb extends string, Item extends string>(
   item: Item,
 ) => ({
   action: oneOf(verbs.map((verb) => `${kind}.${verb}` as const)),
-  ...{ before: Type.Optional(ref(item)), after: Type.Optional(ref(item)) },
+  before: Type.Optional(ref(item)),
+  after: Type.Optional(ref(item)),
 });
 const change = <Members extends TProperties>(members: Members) =>
   closedObject({ ...changeMembers, ...members });
@@ -91,15 +92,15 @@ const change = <Members extends TProperties>(members: Members) =>
 const changeSchemas = {
   RuleChange: change({ account, rule: text('Id of the rule.'), ...actions('rule', CHANGES, 'Rule') }),
   ListChange: change({
-    ...{
-      account,
-      list: oneOf(Object.keys(accessLists) as (keyof typeof accessLists)[]),
-      entry: text('Id of the entry.'),
-    },
+    account,
+    list: oneOf(Object.keys(accessLists) as (keyof typeof accessLists)[]),
+    entry: text('Id of the entry.'),
     ...actions('list', CHANGES, 'AccessEntry'),
   }),
   ZoneChange: change({
-    ...{ account, zone, policy: text('Id of the zone policy.') },
+    account,
+    zone,
+    policy: text('Id of the zone policy.'),
     ...actions('zone', CHANGES, 'ZonePolicy'),
   }),
   ZoneForgotten: change({ account, zone, policy: text('Id of its policy.'), action: oneOf(['zone.forget']) }),

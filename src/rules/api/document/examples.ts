@@ -12,12 +12,19 @@ export function examplesOf(format: RuleFormat): Readonly<Partial<Record<SchemaNa
   const stored = { id: EXAMPLE_RULE_ID, ...exampleRule, ...moments } satisfies Rule;
   const rule = format.orderMembers(format.withDefaults(stored));
   const change = {
-    ...{ at: EXAMPLE_MOMENT, by: '0f1e2d3c4b5a69788796a5b4c3d2e1f0', label: 'pipeline', from: '192.0.2.7' },
-    ...{ action: 'rule.create', account: '0123abcd', rule: EXAMPLE_RULE_ID, after: rule },
+    at: EXAMPLE_MOMENT,
+    by: '0f1e2d3c4b5a69788796a5b4c3d2e1f0',
+    label: 'pipeline',
+    from: '192.0.2.7',
+    action: 'rule.create',
+    account: '0123abcd',
+    rule: EXAMPLE_RULE_ID,
+    after: rule,
   };
   const rest = { success: true, errors: [], messages: [] };
   const listOf = (item: unknown) => ({
-    ...{ result: [item], ...rest },
+    result: [item],
+    ...rest,
     result_info: { page: 1, per_page: 100, count: 1, total_count: 1, total_pages: 1 },
   });
   const { AttackSummary, ZoneAssessment, ...results } = examples.results;

@@ -231,7 +231,9 @@ export const guardSchemas = {
         burst: Type.Integer({ minimum: 1, maximum: 2_000_000 }),
       }),
     ),
-    ...{ hour: ref('ZoneSpan'), day: ref('ZoneSpan'), week: ref('ZoneSpan') },
+    hour: ref('ZoneSpan'),
+    day: ref('ZoneSpan'),
+    week: ref('ZoneSpan'),
     names: Type.Array(Type.String(), { maxItems: 20, description: 'Names of limited queries.' }),
     networks: Type.Array(Type.String(), {
       maxItems: 20,

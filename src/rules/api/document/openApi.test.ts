@@ -6,7 +6,9 @@ import { openApiDocument } from './openApi.ts';
 /** Returns the operation of the document for a route. */
 function operationOf(route: Partial<Route> & Pick<Route, 'operationId'>) {
   const whole: Route = {
-    ...{ method: 'POST', path: '/accounts/{account_id}/rules', summary: 'x' },
+    method: 'POST',
+    path: '/accounts/{account_id}/rules',
+    summary: 'x',
     handle: () => Promise.reject(new Error('not called')),
     ...route,
   };

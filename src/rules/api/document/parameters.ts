@@ -10,7 +10,8 @@ const anyCase = (word: string) => word.replaceAll(/[A-Z]/g, (letter) => `[${lett
 
 const uuidOf = (what: string, example: string) =>
   ({
-    ...{ in: 'path', required: true },
+    in: 'path',
+    required: true,
     description: `Id of the ${what}. An id that is empty or not a UUID is treated as unknown.`,
     example,
     schema: Type.String({ format: 'uuid', minLength: 36, maxLength: 36 }),
@@ -18,14 +19,18 @@ const uuidOf = (what: string, example: string) =>
 
 const timeOf = (name: string, description: string) =>
   ({
-    ...{ name, in: 'query', description },
+    name,
+    in: 'query',
+    description,
     example: name === 'until' ? '2026-11-21T00:00:00Z' : '2026-11-20T00:00:00Z',
     schema: Type.String({ format: 'date-time' }),
   }) as const;
 
 const retryKeyOf = (repetition: string) =>
   ({
-    ...{ name: 'Idempotency-Key', in: 'header', example: '3a4ad5b0-34ea-4d87-bc5e-54a1e7d4d1ad' },
+    name: 'Idempotency-Key',
+    in: 'header',
+    example: '3a4ad5b0-34ea-4d87-bc5e-54a1e7d4d1ad',
     description: `Key of the request. A repetition by the same token with the same key and body ${repetition}`,
     schema: Type.String({ pattern: `^[!-~]{1,${MAX_RETRY_KEY_CHARACTERS}}$` }),
   }) as const;

@@ -70,7 +70,8 @@ export function auditHandler({ audit, tokens, keys, format }: AuditDependencies)
     const next = cut === undefined ? page.next : parseTimestamp(cut.at);
     const result = all.slice(0, limit);
     const resultInfo = {
-      ...{ per_page: limit, count: result.length },
+      per_page: limit,
+      count: result.length,
       ...(next !== undefined && { cursor: next.toString(36) }),
     };
     return { body: successEnvelope(result, { resultInfo }) };

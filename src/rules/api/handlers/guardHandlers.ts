@@ -113,7 +113,10 @@ export function guardHandlers(
       const { page, perPage } = asked;
       const { result, total } = await guard.attacks(accountId, asked);
       const resultInfo = {
-        ...{ page, per_page: perPage, count: result.length, total_count: total },
+        page,
+        per_page: perPage,
+        count: result.length,
+        total_count: total,
         total_pages: Math.ceil(total / perPage),
       };
       return { body: successEnvelope(result, { resultInfo }) };

@@ -41,7 +41,8 @@ export function ruleHandlers({ format, store, analytics }: RuleHandlersOptions):
   };
   return {
     ...collectionHandlers({
-      ...{ ...rules, retryKeyOf },
+      ...rules,
+      retryKeyOf,
       page: (all, query) => pageOf(all, readPageRequest(query, ruleOrders)),
       // The members of each rule are put in order, so that the order does not depend on the store.
       show: (rule) => format.orderMembers(rule),

@@ -109,7 +109,8 @@ export function tokenHandlers({ tokens, uses, seeds }: TokenHandlersDependencies
 }
 
 const ownGrant = ({ accounts, permissions, expiresOn }: Caller) => ({
-  ...{ accounts, permissions },
+  accounts,
+  permissions,
   expires_on: expiresOn,
 });
 

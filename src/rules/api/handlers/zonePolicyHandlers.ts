@@ -5,7 +5,8 @@ import { retryKeyOf } from './retryKey.ts';
 
 export const zonePolicyHandlers = (store: ZonePolicyStore): TaggedCollectionHandlers =>
   collectionHandlers({
-    ...{ store, retryKeyOf },
+    store,
+    retryKeyOf,
     keyOf: (accountId) => accountId,
     idOf: ({ zoneId }) => zoneId,
     page: (policies, query) => pageOf(policies, readPageRequest(query, zoneOrders)),

@@ -184,7 +184,11 @@ const SERVER = 'the server';
 function callerOfConfigured(hash: Buffer): Caller {
   const id = configuredTokenId(hash);
   return {
-    ...{ tokenId: id, tokenHash: hash.toString('hex'), rootId: id, accounts: 'all', expiresOn: null },
+    tokenId: id,
+    tokenHash: hash.toString('hex'),
+    rootId: id,
+    accounts: 'all',
+    expiresOn: null,
     permissions: [...permissions, ...operatorPermissions],
   };
 }

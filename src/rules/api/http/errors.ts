@@ -23,7 +23,9 @@ export const errorTable = {
   malformedAuthorization: { status: 400, code: 6003, message: 'Invalid request headers' },
   forbidden: { status: 403, code: 10000, message: 'Authentication error' },
   noRoute: {
-    ...{ status: 404, code: 7000, message: 'No route for that URI' },
+    status: 404,
+    code: 7000,
+    message: 'No route for that URI',
     hint: 'GET /client/v4/openapi.json lists all paths',
   },
   notFound: {
@@ -104,7 +106,8 @@ export const invalidToken = (): ApiError =>
 
 export const methodNotAllowed = (method: string, allowed: string): ApiError =>
   new ApiError('methodNotAllowed', {
-    ...{ message: `${method} is not allowed here; allowed: ${allowed}`, headers: { allow: allowed } },
+    message: `${method} is not allowed here; allowed: ${allowed}`,
+    headers: { allow: allowed },
   });
 
 interface ErrorDetails {

@@ -31,7 +31,11 @@ function live({ intervalMs = 1, bytes = 0 } = {}) {
   opened.push(updates);
   const listen = (more: Partial<Parameters<LiveUpdates['listen']>[0]> = {}): Readable =>
     updates.listen({
-      ...{ account: 'a', tokenId: 'token', rootId: 'token', isAudited: true, since: undefined },
+      account: 'a',
+      tokenId: 'token',
+      rootId: 'token',
+      isAudited: true,
+      since: undefined,
       isAllowed: async () => true,
       ...(more.tokenId !== undefined && { rootId: more.tokenId }),
       ...more,
@@ -78,14 +82,12 @@ describe('live updates', () => {
     const listen = (): void =>
       void read(
         updates.listen({
-          ...{
-            account: 'a',
-            tokenId: 'token',
-            rootId: 'token',
-            isAudited: true,
-            since: undefined,
-            isAllowed: async () => true,
-          },
+          account: 'a',
+          tokenId: 'token',
+          rootId: 'token',
+          isAudited: true,
+          since: undefined,
+          isAllowed: async () => true,
         }),
       );
     for (let i = 0; i < 5; i++) {
@@ -232,7 +234,11 @@ describe('live updates', () => {
     opened.push(updates);
     const taken = read(
       updates.listen({
-        ...{ account: 'a', tokenId: 'token', rootId: 'token', isAudited: true, since: undefined },
+        account: 'a',
+        tokenId: 'token',
+        rootId: 'token',
+        isAudited: true,
+        since: undefined,
         isAllowed: async () => isAllowed,
       }),
     );

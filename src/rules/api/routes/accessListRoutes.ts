@@ -19,7 +19,9 @@ function routesOfList(list: AccessListName, handlers: CollectionHandlers): Route
   const { noun, effect } = LISTS[list];
   const collection = `/accounts/{account_id}/network/advanced_dns_protection/configs/${list}`;
   return collectionRoutes({
-    ...{ collection, single: `${collection}/{entry_id}`, handlers },
+    collection,
+    single: `${collection}/{entry_id}`,
+    handlers,
     texts: {
       list: {
         operationId: `list${noun}`,
@@ -45,8 +47,10 @@ function routesOfList(list: AccessListName, handlers: CollectionHandlers): Route
       remove: { operationId: `delete${noun}Entry`, summary: `Delete an entry of the ${list}` },
     },
     schemas: {
-      ...{ creation: 'AccessEntryCreation', patch: 'AccessEntryPatch' },
-      ...{ item: 'AccessEntryAnswer', items: 'AccessListAnswer' },
+      creation: 'AccessEntryCreation',
+      patch: 'AccessEntryPatch',
+      item: 'AccessEntryAnswer',
+      items: 'AccessListAnswer',
     },
     listParameters: ['page', 'per_page'],
     creation: { parameters: [], errors: [] },

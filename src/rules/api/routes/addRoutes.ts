@@ -34,7 +34,12 @@ export interface RouteConfig {
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 const anonymousCaller: Caller = {
-  ...{ tokenId: '', tokenHash: '', rootId: '', accounts: [], permissions: [], expiresOn: null },
+  tokenId: '',
+  tokenHash: '',
+  rootId: '',
+  accounts: [],
+  permissions: [],
+  expiresOn: null,
 };
 
 /** Registers the routes in Fastify. Each is registered with and without a trailing slash unless its path is exact. */

@@ -10,7 +10,9 @@ export function guardRoutes(family: 'network' | 'magic', guard: GuardHandlers): 
   const suffix = family === 'network' ? '' : 'Magic';
   /** Returns the route of a report. `invalid` is an error of those with parameters. */
   const report = (path: string, operation: string, rest: Report): Route => ({
-    ...{ method: 'GET', path: `${base}${path}`, operationId: `${operation}${suffix}` },
+    method: 'GET',
+    path: `${base}${path}`,
+    operationId: `${operation}${suffix}`,
     permission: 'dns_protection:read',
     errors: rest.parameters === undefined ? ['notFound'] : ['notFound', 'invalid'],
     ...rest,

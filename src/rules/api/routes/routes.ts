@@ -66,7 +66,9 @@ function ruleRoutes(family: (typeof families)[number], handlers: RuleHandlers): 
   const suffix = family === 'network' ? '' : 'Magic';
   return [
     ...collectionRoutes({
-      ...{ collection, single, handlers },
+      collection,
+      single,
+      handlers,
       texts: {
         list: { operationId: `listRules${suffix}`, summary: 'List the rules of an account' },
         create: { operationId: `createRule${suffix}`, summary: 'Create a rule' },
@@ -80,9 +82,7 @@ function ruleRoutes(family: (typeof families)[number], handlers: RuleHandlers): 
         update: { operationId: `updateRule${suffix}`, summary: 'Change settings of a rule' },
         remove: { operationId: `deleteRule${suffix}`, summary: 'Delete a rule' },
       },
-      schemas: {
-        ...{ creation: 'RuleCreation', patch: 'RulePatch', item: 'RuleAnswer', items: 'RuleListAnswer' },
-      },
+      schemas: { creation: 'RuleCreation', patch: 'RulePatch', item: 'RuleAnswer', items: 'RuleListAnswer' },
       listParameters: ['page', 'per_page', 'order', 'direction'],
       creation: { parameters: ['Idempotency-Key'], errors: ['keyReused'] },
     }),

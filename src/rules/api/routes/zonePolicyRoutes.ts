@@ -9,7 +9,9 @@ export function zonePolicyRoutes(family: 'network' | 'magic', handlers: Collecti
   const collection = `/accounts/{account_id}/${family}/advanced_dns_protection/configs/dns_protection/zones`;
   const suffix = family === 'network' ? '' : 'Magic';
   return collectionRoutes({
-    ...{ collection, single: `${collection}/{zone_id}`, handlers },
+    collection,
+    single: `${collection}/{zone_id}`,
+    handlers,
     texts: {
       list: {
         operationId: `listZonePolicies${suffix}`,
@@ -43,8 +45,10 @@ export function zonePolicyRoutes(family: 'network' | 'magic', handlers: Collecti
       },
     },
     schemas: {
-      ...{ creation: 'ZonePolicyCreation', patch: 'ZonePolicyPatch' },
-      ...{ item: 'ZonePolicyAnswer', items: 'ZonePolicyListAnswer' },
+      creation: 'ZonePolicyCreation',
+      patch: 'ZonePolicyPatch',
+      item: 'ZonePolicyAnswer',
+      items: 'ZonePolicyListAnswer',
     },
     listParameters: ['page', 'per_page', 'zones order', 'direction'],
     creation: { parameters: ['Idempotency-Key'], errors: ['zoneHasPolicy', 'keyReused'] },

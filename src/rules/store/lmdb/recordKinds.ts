@@ -32,7 +32,8 @@ export const rulesIn = (
 ): LmdbAuditedRecords<Rule, NewRule, AccountCount> => {
   const { rules: records, accounts: states, targets } = environment;
   return new LmdbAuditedRecords(environment, {
-    ...{ records, states },
+    records,
+    states,
     check([account], fields) {
       if ((states.get(account)?.count ?? 0) >= MAX_RULES_PER_ACCOUNT)
         throw new TooManyRules(account, MAX_RULES_PER_ACCOUNT);
@@ -57,7 +58,8 @@ export const zonePoliciesIn = (
 ): LmdbAuditedRecords<ZonePolicy, ZonePolicySettings, AccountCount> => {
   const { zonePolicies: records, zoneStates: states, zoneIds } = environment;
   return new LmdbAuditedRecords(environment, {
-    ...{ records, states },
+    records,
+    states,
     check([account], { zone }) {
       const taken = zoneIds.get([account, zone]);
       if (taken !== undefined) throw new ZoneHasPolicy(zone, taken);
@@ -79,7 +81,8 @@ export const listEntriesIn = (
   const countIn = (list: string | undefined, state: ListCounts | undefined): number =>
     state?.counts[list as AccessListName] ?? 0;
   return new LmdbAuditedRecords(environment, {
-    ...{ records, states },
+    records,
+    states,
     check([account, list]) {
       if (countIn(list, states.get(account)) >= MAX_ENTRIES_PER_LIST)
         throw new TooManyEntries(list as AccessListName, MAX_ENTRIES_PER_LIST);

@@ -131,5 +131,7 @@ function accountWrites(environment: RulesEnvironment): Write[] {
 }
 
 const put = (database: object, key: Write['key'], value: unknown): Write => ({
-  ...{ database: database as Database, key, value }, // of any record type
+  database: database as Database,
+  key,
+  value, // of any record type
 });

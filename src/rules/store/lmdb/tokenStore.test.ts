@@ -13,7 +13,10 @@ function openTokens(folder: string) {
     tokens.create(
       {
         hash: randomBytes(32).toString('hex'),
-        ...{ label: 'x', accounts: ['a'], permissions: [], expires_on: null },
+        label: 'x',
+        accounts: ['a'],
+        permissions: [],
+        expires_on: null,
       },
       { by, from: 'local' },
     );

@@ -102,7 +102,9 @@ export class LmdbTokenStore implements TokenStore {
     const created: Token = {
       id: randomBytes(TOKEN_ID_BYTES).toString('hex'),
       ...wanted,
-      ...{ created_on, revoked_on: null, created_by: actor.by },
+      created_on,
+      revoked_on: null,
+      created_by: actor.by,
     };
     const change = { action: 'token.create', before: null, after: created } as const;
     const removed = displacedTokens(tokens, now).flatMap((displaced) => this.#removalOf(displaced));

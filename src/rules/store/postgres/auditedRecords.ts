@@ -195,8 +195,12 @@ export class PostgresAuditedRecords<Item extends Fields & Identified, Fields ext
   #insertion([account, list]: Scope, fields: Fields, item: Item) {
     const { table, column, columnsOf } = this.#options;
     const row = {
-      ...{ account, ...(list !== undefined && { list }), id: item.id, created_on: item.created_on },
-      ...{ ...columnsOf(fields), [column]: JSON.stringify(item) },
+      account,
+      ...(list !== undefined && { list }),
+      id: item.id,
+      created_on: item.created_on,
+      ...columnsOf(fields),
+      [column]: JSON.stringify(item),
     };
     const names = Object.keys(row);
     return statement(

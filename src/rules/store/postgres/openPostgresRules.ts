@@ -60,10 +60,7 @@ export async function openPostgresRules(
   { log, monotonicMs = () => performance.now() }: PostgresRulesDependencies,
 ): Promise<RulesStorage> {
   const connections = new Connections(url, { log }, listenUrl);
-  const feed = new ChangeFeed({
-    ...{ connections, log, monotonicMs },
-    prepare: () => prepareSchema(connections),
-  });
+  const feed = new ChangeFeed({ connections, log, monotonicMs, prepare: () => prepareSchema(connections) });
   const commits = new CommitQueue({ now, lookUpMs }, connections);
   const parts = { connections, commits, feed };
   const close = async (): Promise<void> => {

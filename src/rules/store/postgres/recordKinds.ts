@@ -31,7 +31,10 @@ const ENTRIES = 'SELECT count(*) AS count FROM floodgate.list_entries WHERE acco
 
 export const rulesIn = (parts: StoreParts, format: RuleFormat): PostgresAuditedRecords<Rule, NewRule> =>
   new PostgresAuditedRecords(parts, {
-    ...{ table: 'rules', column: 'rule', changedAt: 'rules_changed_at', listeners: parts.feed.rules },
+    table: 'rules',
+    column: 'rule',
+    changedAt: 'rules_changed_at',
+    listeners: parts.feed.rules,
     inScope: (rules) => rules,
     async check(transaction, [account], fields) {
       const query = statement<{ count: number; ids: string[] }>(COMPETING_RULES, [account, targetOf(fields)]);
@@ -48,12 +51,10 @@ export const rulesIn = (parts: StoreParts, format: RuleFormat): PostgresAuditedR
 
 export const zonePoliciesIn = (parts: StoreParts): PostgresAuditedRecords<ZonePolicy, ZonePolicySettings> =>
   new PostgresAuditedRecords(parts, {
-    ...{
-      table: 'zone_policies',
-      column: 'policy',
-      changedAt: 'zones_changed_at',
-      listeners: parts.feed.zones,
-    },
+    table: 'zone_policies',
+    column: 'policy',
+    changedAt: 'zones_changed_at',
+    listeners: parts.feed.zones,
     inScope: (policies) => policies,
     async check(transaction, [account], { zone }) {
       const query = statement<{ count: number; id: string | null }>(COMPETING_POLICIES, [account, zone]);
@@ -76,7 +77,10 @@ export const listEntriesIn = (
   parts: StoreParts,
 ): PostgresAuditedRecords<AccessEntry, NewAccessEntry, Listed> =>
   new PostgresAuditedRecords(parts, {
-    ...{ table: 'list_entries', column: 'entry', changedAt: 'lists_changed_at', listeners: parts.feed.lists },
+    table: 'list_entries',
+    column: 'entry',
+    changedAt: 'lists_changed_at',
+    listeners: parts.feed.lists,
     cachedAs: `CASE WHEN id IS NOT NULL THEN json_build_object('list', list, 'entry', entry) END`,
     inScope: (listed: readonly Listed[], [, list]) =>
       listed.filter((one) => one.list === list).map(({ entry }) => entry),

@@ -95,7 +95,10 @@ export class PostgresTokenStore implements TokenStore {
       const created: Token = { id, ...wanted, created_on, revoked_on: null, created_by: actor.by };
       const change: TokenChange = {
         ...stamp(moment, actor),
-        ...{ action: 'token.create', token: id, before: null, after: withoutHash(created) },
+        action: 'token.create',
+        token: id,
+        before: null,
+        after: withoutHash(created),
       };
       const row = [token.hash, id, created_on, JSON.stringify(created)];
       await transaction.write(statement(CREATE, row), [change]);

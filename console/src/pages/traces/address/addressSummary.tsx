@@ -43,7 +43,8 @@ async function read(address: string, network: string): Promise<RpcOutcome<Summar
   const summary = answer.value;
   if (summary.counts.to.create === 0) return { value: { summary, creation: undefined } };
   const made = await rpc<AddressTracesPage>({
-    ...{ network, method: 'floodgate_addressTraces' },
+    network,
+    method: 'floodgate_addressTraces',
     params: [{ address, direction: 'to', types: ['create'], order: 'asc', failed: false, limit: 1 }],
   });
   const first = 'value' in made ? made.value.traces[0] : undefined;

@@ -4,9 +4,7 @@ import { DIRECTIONS, TYPES } from '../filter.ts';
 import { parseEther, UNITS } from '../frames/ether.ts';
 import { useQuery } from '../traceUrl.ts';
 
-const WORDS: Readonly<Record<string, string>> = {
-  ...{ from: 'From it', to: 'To it', suicide: 'self-destruct' },
-};
+const WORDS: Readonly<Record<string, string>> = { from: 'From it', to: 'To it', suicide: 'self-destruct' };
 const optionsOf = (values: readonly string[]) =>
   values.map((value) => [value, WORDS[value] ?? value] as const);
 

@@ -4,13 +4,15 @@ import { allOpen, countBelow, fold, initiallyOpen, rowsOf, treeOf } from './call
 
 const frame = (traceAddress: readonly number[], error?: string) =>
   ({
-    ...{ type: 'call', traceAddress, subtraces: 0, transactionHash: '0x1', transactionPosition: 0 },
-    ...{
-      blockHash: '0x2',
-      blockNumber: 1,
-      ...(error && { error }),
-      result: { gasUsed: '0x1', output: '0x' },
-    },
+    type: 'call',
+    traceAddress,
+    subtraces: 0,
+    transactionHash: '0x1',
+    transactionPosition: 0,
+    blockHash: '0x2',
+    blockNumber: 1,
+    ...(error && { error }),
+    result: { gasUsed: '0x1', output: '0x' },
     action: { callType: 'call', from: '0x', to: '0x', gas: '0x1', input: '0x', value: '0x0' },
   }) as Trace;
 const paths = (rows: ReturnType<typeof rowsOf>) => rows.map((row) => row.frame.path);

@@ -5,13 +5,15 @@ import { valueMoved, whyNotMoved } from './describe.ts';
 
 const call = (callType: string, traceAddress: readonly number[] = [], error?: string) =>
   ({
-    ...{ type: 'call', traceAddress, subtraces: 0, transactionHash: '0x1', transactionPosition: 0 },
-    ...{
-      blockHash: '0x2',
-      blockNumber: 1,
-      result: { gasUsed: '0x1', output: '0x' },
-      ...(error && { error }),
-    },
+    type: 'call',
+    traceAddress,
+    subtraces: 0,
+    transactionHash: '0x1',
+    transactionPosition: 0,
+    blockHash: '0x2',
+    blockNumber: 1,
+    result: { gasUsed: '0x1', output: '0x' },
+    ...(error && { error }),
     action: { callType, from: '0x', to: '0x', gas: '0x1', input: '0x', value: '0x7' },
   }) as Trace;
 

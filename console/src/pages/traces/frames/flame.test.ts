@@ -5,7 +5,9 @@ import { flameOf } from './flame.ts';
 
 const frame = (traceAddress: readonly number[], gasUsed: number | undefined) =>
   ({
-    ...{ type: 'call', traceAddress, action: { callType: 'call', value: '0x0', input: '0x' } },
+    type: 'call',
+    traceAddress,
+    action: { callType: 'call', value: '0x0', input: '0x' },
     result: gasUsed === undefined ? null : { gasUsed: `0x${gasUsed.toString(16)}`, output: '0x' },
   }) as unknown as Trace;
 const flame = (...traces: Trace[]) => {

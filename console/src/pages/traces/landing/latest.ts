@@ -23,7 +23,8 @@ export async function readLatest(network: string, before: Latest | undefined): P
   const number = Number(head.value.number);
   const count = Math.min(number, SHOWN_BLOCKS - 1);
   const calls = Array.from({ length: count }, (_, i) => ({
-    ...{ method, params: [`0x${(number - 1 - i).toString(16)}`, false] },
+    method,
+    params: [`0x${(number - 1 - i).toString(16)}`, false],
   }));
   const older = count === 0 ? [] : await rpcBatch<BlockHeader | null>(network, calls);
   const headers = [head.value, ...older.flatMap((one) => ('value' in one && one.value) || [])];

@@ -24,7 +24,8 @@ it('decodes calls of standard contracts, and marks their names as unverified', (
   });
   expect(decoded?.args?.map(({ value }) => value.toLowerCase())).toEqual([ALICE, '7']);
   const nested = encodeFunctionData({
-    ...{ abi: multicall3Abi, functionName: 'aggregate3' },
+    abi: multicall3Abi,
+    functionName: 'aggregate3',
     args: [[{ target: TOKEN, allowFailure: true, callData: input }]],
   });
   const call = plain.call(TOKEN, nested)[0]?.args?.[0]?.parts[0];
@@ -44,7 +45,8 @@ it('tells transfers of ERC-20 and ERC-721 apart by their indexed parameters', ()
   const unique = plain.event(
     TOKEN,
     encodeEventTopics({
-      ...{ abi: erc721Abi, eventName: 'Transfer' },
+      abi: erc721Abi,
+      eventName: 'Transfer',
       args: { from: ALICE, to: TOKEN, tokenId: 5n },
     }) as string[],
     '0x',

@@ -189,12 +189,7 @@ function decodeLog(
     // A topic contains only the hash of a value that may be longer than 32 bytes.
     const isHash = /^(string|bytes|tuple.*|.*\])$/.test(parameter.type);
     return isHash
-      ? {
-          ...{ name: parameter.name ?? '', type: `hash of ${parameter.type}` },
-          value: topic,
-          parts: [],
-          left: 0,
-        }
+      ? { name: parameter.name ?? '', type: `hash of ${parameter.type}`, value: topic, parts: [], left: 0 }
       : decode([parameter], topic)?.[0];
   });
   return args.every((one) => one !== undefined) ? args : undefined;

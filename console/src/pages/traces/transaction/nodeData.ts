@@ -25,7 +25,9 @@ export async function readNodeData(hash: string, network: string): Promise<NodeD
     ? await rpc<BlockHeader | null>({ network, method: 'eth_getBlockByHash', params })
     : undefined;
   return {
-    ...{ transaction: resultOf(transaction), receipt: resultOf(receipt), block: resultOf(block) },
+    transaction: resultOf(transaction),
+    receipt: resultOf(receipt),
+    block: resultOf(block),
     missing: Object.entries({ transaction, receipt, block }).flatMap(([part, answer]) =>
       answer !== undefined && 'failure' in answer ? [{ part, failure: answer.failure }] : [],
     ),

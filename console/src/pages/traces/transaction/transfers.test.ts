@@ -8,7 +8,10 @@ import { transfersOf } from './transfers.ts';
 const [TOKEN, FROM, TO] = ['aa', '01', '02'].map((byte) => `0x${byte.repeat(20)}`) as [Hex, Hex, Hex];
 const decoder = new Decoder({ abis: {}, labels: {} });
 const log = (topics: unknown, data: Hex, logIndex: Hex = '0x0') => ({
-  ...{ address: TOKEN, topics: topics as Log['topics'], data, logIndex },
+  address: TOKEN,
+  topics: topics as Log['topics'],
+  data,
+  logIndex,
 });
 const uint = { type: 'uint256' } as const;
 

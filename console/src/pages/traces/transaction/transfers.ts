@@ -28,9 +28,12 @@ export function transfersOf(logs: readonly Log[], decoder: Decoder): TokenTransf
     const args = decoded?.args ?? [];
     const valueAt = (i: number) => args[i]?.value.toLowerCase() ?? '';
     const transfer = (from: number, { id, amount, at = 0 }: Moved) => ({
-      ...{ key: `${log.logIndex} ${at}`, token: log.address.toLowerCase() },
-      ...{ from: valueAt(from), to: valueAt(from + 1) },
-      ...{ amount: amount === undefined ? 1n : BigInt(amount.value), id: id?.value },
+      key: `${log.logIndex} ${at}`,
+      token: log.address.toLowerCase(),
+      from: valueAt(from),
+      to: valueAt(from + 1),
+      amount: amount === undefined ? 1n : BigInt(amount.value),
+      id: id?.value,
     });
     switch (decoded?.signature) {
       case 'Transfer(address,address,uint256)':

@@ -78,7 +78,10 @@ export class LocalTcpRelay implements TcpRelay {
   get figures(): TcpFigures {
     const { connections, serverConnections, servfails, counts } = this.#connections;
     return {
-      ...{ connections, serverConnections, servfails, counts },
+      connections,
+      serverConnections,
+      servfails,
+      counts,
       serversUp: this.#health.answering,
       unlearned: this.#dependencies.unlearned(),
       faults: this.#faults.count,

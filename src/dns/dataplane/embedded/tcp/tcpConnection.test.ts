@@ -124,7 +124,16 @@ async function setUp({
   client.on('end', () => (received.ended = true));
   const until = (condition: () => unknown) => expect.poll(condition, { timeout: HANG_MS }).toBeTruthy();
   return {
-    ...{ client, socket, connection, upstream, seen, state, shared, turns, received, until },
+    client,
+    socket,
+    connection,
+    upstream,
+    seen,
+    state,
+    shared,
+    turns,
+    received,
+    until,
     answers: () => readAnswers(received.bytes),
     /** Sends queries that the DNS server receives and does not answer yet. */
     async pending(...queries: readonly Buffer[]) {

@@ -73,7 +73,9 @@ export class ThreadedTcpRelay implements TcpRelay {
     const { connections, serverConnections, serversUp, ...present } = this.#present;
     const past = this.#past;
     return {
-      ...{ connections, serverConnections, serversUp },
+      connections,
+      serverConnections,
+      serversUp,
       counts: sumOf(present.counts, past.counts),
       servfails: present.servfails + past.servfails,
       unlearned: present.unlearned + past.unlearned,

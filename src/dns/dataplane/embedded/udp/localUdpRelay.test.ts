@@ -153,14 +153,22 @@ async function startRelay(
   const relay = new LocalUdpRelay(
     {
       servers: servers.map((server) => ({ host: LOOPBACK, port: server.address().port })),
-      ...{ timeoutMs, guarded: true, sharesPorts: false },
+      timeoutMs,
+      guarded: true,
+      sharesPorts: false,
     },
     {
       policy: {
-        ...{ key: { high: 1, low: 2 }, samplesLimited: false, userZone: 5, decide, countUser },
+        key: { high: 1, low: 2 },
+        samplesLimited: false,
+        userZone: 5,
+        decide,
+        countUser,
         decideCookie: () => verdictOf('passed', 'none'),
       },
-      ...{ responseTimes: memory, onAnswer: () => undefined, onFault: () => undefined },
+      responseTimes: memory,
+      onAnswer: () => undefined,
+      onFault: () => undefined,
     },
   );
   ends.push(() => relay.close());

@@ -17,14 +17,21 @@ function setUp() {
     [{ host: LOOPBACK, port: 9 }],
     { timeoutMs: 2000, key: KEY, probe: probeOf(undefined, KEY) },
     {
-      ...{ faults, listenAddresses: new ListenAddresses(), responseTimes: new ResponseTimes() },
-      ...{ onAnswer: () => {}, onUnanswered: () => {} },
+      faults,
+      listenAddresses: new ListenAddresses(),
+      responseTimes: new ResponseTimes(),
+      onAnswer: () => {},
+      onUnanswered: () => {},
       onNoServer: () => false,
     },
   );
   const policy = {
-    ...{ key: KEY, samplesLimited: false, userZone: 0 },
-    ...{ decide: () => 0 as never, decideCookie: () => 0 as never, countUser: () => undefined },
+    key: KEY,
+    samplesLimited: false,
+    userZone: 0,
+    decide: () => 0 as never,
+    decideCookie: () => 0 as never,
+    countUser: () => undefined,
   };
   const frontend = new UdpFrontend(
     { host: LOOPBACK, frontend: 0, guarded: true, sharesPorts: false },

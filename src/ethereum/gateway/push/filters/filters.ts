@@ -108,7 +108,10 @@ export class Filters {
     const method = logs === undefined ? 'eth_newBlockFilter' : 'eth_newFilter';
     const unwatch = accessWatch.watch(credential, method, () => void this.uninstall(id));
     this.#filters.set(id, {
-      ...{ logs, client, waiting: [], waitingBytes: 0 },
+      logs,
+      client,
+      waiting: [],
+      waitingBytes: 0,
       unused: setTimeout(() => this.uninstall(id), UNUSED_MS).unref(),
       release() {
         unsubscribe();

@@ -63,7 +63,12 @@ export class Session implements MessageHandler {
     const handler = new CallsHandler(
       maxAnswerBytes,
       {
-        ...{ methods: this.#methods, permit, space, turns: { scheduler, client }, message, span },
+        methods: this.#methods,
+        permit,
+        space,
+        turns: { scheduler, client },
+        message,
+        span,
         faults: { faultId: randomUUID },
       },
       this.#dependencies,

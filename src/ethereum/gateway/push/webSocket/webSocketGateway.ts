@@ -117,7 +117,9 @@ export class WebSocketGateway {
           { request, url, maxAnswerBytes },
           {
             ...this.#dependencies,
-            ...{ admission: this.#admission, connection, client },
+            admission: this.#admission,
+            connection,
+            client,
             methods: served.methods,
             subscriptions: {
               ...served,

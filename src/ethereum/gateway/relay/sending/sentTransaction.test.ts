@@ -20,8 +20,14 @@ it.each(['nonce too low', 'replacement transaction underpriced', 'unknown transa
 
 it('the hash of a transaction with blobs does not cover the blobs', async () => {
   const raw = await new Wallet(`0x${'42'.repeat(32)}`).signTransaction({
-    ...{ type: 3, chainId: 1, to: `0x${'11'.repeat(20)}`, maxFeePerGas: 3n, maxPriorityFeePerGas: 2n },
-    ...{ gasLimit: 21_000, maxFeePerBlobGas: 9n, blobVersionedHashes: [`0x01${'ef'.repeat(31)}`] },
+    type: 3,
+    chainId: 1,
+    to: `0x${'11'.repeat(20)}`,
+    maxFeePerGas: 3n,
+    maxPriorityFeePerGas: 2n,
+    gasLimit: 21_000,
+    maxFeePerBlobGas: 9n,
+    blobVersionedHashes: [`0x01${'ef'.repeat(31)}`],
   });
   const { hash } = Transaction.from(raw);
   const signed = RLP.decode(Buffer.from(raw.slice(4), 'hex'));

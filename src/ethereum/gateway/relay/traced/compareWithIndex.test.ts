@@ -46,7 +46,9 @@ function tracedBlock(roots: readonly Frame[]) {
   };
   const compare = (tracer: ComparedResult['tracer'], value: unknown, more: Partial<ComparedResult> = {}) =>
     compareWithIndex(store, '0x539', {
-      ...{ blockNumber: NUMBER, tracer, value },
+      blockNumber: NUMBER,
+      tracer,
+      value,
       bytes: Buffer.from(JSON.stringify(value) ?? ''),
       ...more,
     });

@@ -47,7 +47,8 @@ export async function traceTargetOf(
     return {
       method: name,
       paramsFor: () => [blockHash],
-      ...{ blockHash, blockNumber: await numberOfHash(blockHash, index) },
+      blockHash,
+      blockNumber: await numberOfHash(blockHash, index),
     };
   }
   const blockNumber = Number(subject);

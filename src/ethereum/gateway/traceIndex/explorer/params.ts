@@ -51,7 +51,10 @@ export function readExplorerQuery(query: URLSearchParams, chainId: string | unde
     of: 'range',
     address: address === undefined ? undefined : readHex<Address>(addressKind, 'address', address),
     direction: oneOf(given, 'filterby', ['from', 'to']) ?? 'either',
-    ...{ startBlock, endBlock, rows, order },
+    startBlock,
+    endBlock,
+    rows,
+    order,
   };
 }
 

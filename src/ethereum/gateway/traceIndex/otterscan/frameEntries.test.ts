@@ -35,7 +35,13 @@ it('ots_traceTransaction leaves out calls of precompiled contracts below the roo
 it('ots_traceTransaction lists a destruction one level below the previous entry, like Erigon', () => {
   const frames = [call([]), call([0]), call([0, 0]), frame([1], 'suicide', DESTRUCTION)];
   expect(traceEntries(frames, '0x', new Set()).at(-1)).toEqual({
-    ...{ type: 'SELFDESTRUCT', depth: 3, from: B, to: C, value: '0x5', input: '0x', output: '0x' },
+    type: 'SELFDESTRUCT',
+    depth: 3,
+    from: B,
+    to: C,
+    value: '0x5',
+    input: '0x',
+    output: '0x',
   });
 });
 

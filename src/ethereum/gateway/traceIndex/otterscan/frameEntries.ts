@@ -31,12 +31,19 @@ export function traceEntries(
     if (frame.type === 'suicide')
       // Erigon's depth of a destruction is that of the previous entry plus 1, even if that entry is not its parent.
       entries.push({
-        ...{ type: 'SELFDESTRUCT', depth: (entries.at(-1)?.depth ?? -1) + 1, ...partiesOf(frame) },
-        ...{ value: frame.action.balance, input: '0x', output: '0x' },
+        type: 'SELFDESTRUCT',
+        depth: (entries.at(-1)?.depth ?? -1) + 1,
+        ...partiesOf(frame),
+        value: frame.action.balance,
+        input: '0x',
+        output: '0x',
       });
     else if (depth === 0 || frame.type === 'create' || !precompiles.has(frame.action.to))
       entries.push({
-        ...{ type: typeOf(frame), depth, ...partiesOf(frame), value: valueIn(frame) },
+        type: typeOf(frame),
+        depth,
+        ...partiesOf(frame),
+        value: valueIn(frame),
         input: frame.type === 'create' ? frame.action.init : frame.action.input,
         output: depth === 0 ? rootOutput : (outputOf(frame) ?? '0x'),
       });

@@ -89,7 +89,10 @@ async function searched({ params, result }: Exchange, side: 'Before' | 'After'):
     lastPage: boolean;
   };
   const ascending = receipts.map(({ timestamp, transactionHash, blockHash, blockNumber }) => ({
-    ...{ timestamp, transactionHash, blockHash, blockNumber: Number(blockNumber) },
+    timestamp,
+    transactionHash,
+    blockHash,
+    blockNumber: Number(blockNumber),
   }));
   ascending.reverse();
   // Erigon's index has further transactions after the page, unless the page says otherwise.

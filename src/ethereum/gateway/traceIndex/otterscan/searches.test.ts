@@ -262,8 +262,14 @@ class Chain {
     const traces = transactionHashes.flatMap((transactionHash, transactionPosition) =>
       Array.from({ length: calls }, (_, i) => ({
         action: { callType: 'call', from, gas: '0x1', input: '0x', to: from, value: '0x1' },
-        ...{ blockHash: header.hash, blockNumber: number, result: null, subtraces: i === 0 ? calls - 1 : 0 },
-        ...{ traceAddress: i === 0 ? [] : [i - 1], transactionHash, transactionPosition, type: 'call' },
+        blockHash: header.hash,
+        blockNumber: number,
+        result: null,
+        subtraces: i === 0 ? calls - 1 : 0,
+        traceAddress: i === 0 ? [] : [i - 1],
+        transactionHash,
+        transactionPosition,
+        type: 'call',
       })),
     ) as unknown as SyntheticBlock['traces']; // text of the right form
     const block = { header: { ...header, transactionHashes }, traces };

@@ -67,7 +67,10 @@ describe('the tags of a request', () => {
   it('latest is the newest indexed block, and needs no poll', async () => {
     const { made, calls } = services({ indexed: 95, lastHeads: headsAt(100, 90, 80) });
     expect(await resolveHeads(made, ['latest', 'safe', 'finalized', 'earliest', 95])).toEqual({
-      ...{ head: 100, latest: 95, safe: 90, finalized: 80 },
+      head: 100,
+      latest: 95,
+      safe: 90,
+      finalized: 80,
     });
     expect(calls.polls).toBe(0);
   });

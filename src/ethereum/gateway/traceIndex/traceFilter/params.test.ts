@@ -70,7 +70,13 @@ describe('a filter', () => {
     };
     expect(read(given)).toEqual({
       ...DEFAULTS,
-      ...{ from: 1, to: 2, fromAddresses: [A], toAddresses: [B], mode: 'union', after: 3, count: 0 },
+      from: 1,
+      to: 2,
+      fromAddresses: [A],
+      toAddresses: [B],
+      mode: 'union',
+      after: 3,
+      count: 0,
     });
     expect(read({ blockHash: HASH.toUpperCase().replace('X', 'x') })).toMatchObject({ blockHash: HASH });
   });

@@ -10,15 +10,16 @@ const RESULT = { gasUsed: '0x0', output: '0xcafe' };
 
 /** A trace whose last key is `type`, as in the index. */
 const frame = (transactionHash: Hash, members: object = {}, type = 'call') => ({
-  ...{
-    action: ACTION,
-    blockHash: hash('b1'),
-    blockNumber: 7,
-    result: RESULT,
-    subtraces: 0,
-    traceAddress: [],
-  },
-  ...{ transactionHash, transactionPosition: 0, ...members, type },
+  action: ACTION,
+  blockHash: hash('b1'),
+  blockNumber: 7,
+  result: RESULT,
+  subtraces: 0,
+  traceAddress: [],
+  transactionHash,
+  transactionPosition: 0,
+  ...members,
+  type,
 });
 
 /** A finder whose nodes return this revert data, or fail. */

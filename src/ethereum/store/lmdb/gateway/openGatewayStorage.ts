@@ -48,7 +48,8 @@ export function openGatewayStorage(
     });
   });
   return {
-    ...{ answers, ...others },
+    answers,
+    ...others,
     refresh: () => root.resetReadTxn(),
     async close() {
       await answers.flush();

@@ -406,7 +406,9 @@ export class IndexState implements IndexReader {
     // The key of a list can be damaged. The directory has a second record of its address.
     if (list === undefined && side !== 'transaction' && this.directory.hasTraces(segment, side, term))
       throw this.lost(`the posting list of ${side} ${term} in segment ${segment} is missing`, {
-        ...{ kind: 'segment', segment, isRebuilt: true },
+        kind: 'segment',
+        segment,
+        isRebuilt: true,
       });
     return list;
   }

@@ -73,8 +73,14 @@ async function expectBlocks(
     for (const address of shape.addresses.slice(0, 3))
       for (const side of ['fromAddresses', 'toAddresses'] as const) {
         const filter: TraceFilter = {
-          ...{ fromBlock: from, toBlock: to, fromAddresses: [], toAddresses: [], mode: 'union' },
-          ...{ after: 0, count: MAX_COUNT, [side]: [address] },
+          fromBlock: from,
+          toBlock: to,
+          fromAddresses: [],
+          toAddresses: [],
+          mode: 'union',
+          after: 0,
+          count: MAX_COUNT,
+          [side]: [address],
         };
         const answer = await of.filter(filter, Infinity);
         expect(JSON.parse(Buffer.from(answer ?? 'null').toString())).toEqual(referenceFilter(traces, filter));
@@ -215,8 +221,13 @@ test('a filter that runs while its blocks are evicted returns all traces or none
   const chain = chainOf(random, 40);
   const traces = chain.slice(0, 30).flatMap((block) => block.traces);
   const filter: TraceFilter = {
-    ...{ fromBlock: FIRST, toBlock: FIRST + 29, fromAddresses: [...shape.addresses], toAddresses: [] },
-    ...{ mode: 'union', after: 0, count: MAX_COUNT },
+    fromBlock: FIRST,
+    toBlock: FIRST + 29,
+    fromAddresses: [...shape.addresses],
+    toAddresses: [],
+    mode: 'union',
+    after: 0,
+    count: MAX_COUNT,
   };
   try {
     await searched.apply({ blocks: indexed(chain.slice(30)) });

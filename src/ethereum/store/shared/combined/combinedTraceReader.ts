@@ -251,7 +251,9 @@ export class CombinedTraceReader implements TraceReader {
     const used = bytes.length === EMPTY_ARRAY_BYTES ? 0 : bytes.length - COMMA.length;
     const left = Math.max(EMPTY_ARRAY_BYTES, maxBytes - used);
     const rest = {
-      ...{ ...filter, fromBlock: start.number, count: filter.count - found },
+      ...filter,
+      fromBlock: start.number,
+      count: filter.count - found,
       after: Math.max(0, filter.after - matches),
     };
     try {

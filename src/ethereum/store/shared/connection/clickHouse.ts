@@ -72,7 +72,10 @@ export class ClickHouse {
   constructor({ url, username, password, database, ca }: ClickHouseAddress, { isForCommands = false } = {}) {
     this.#seconds = isForCommands ? MAX_COMMAND_SECONDS : MAX_EXECUTION_SECONDS;
     this.#client = createClient({
-      ...{ url, username, password, database },
+      url,
+      username,
+      password,
+      database,
       ...(ca && { tls: { ca_cert: ca } }),
       application: 'floodgate',
       request_timeout: 1_000 * this.#seconds + REQUEST_OVERHEAD_MS,

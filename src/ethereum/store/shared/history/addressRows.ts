@@ -50,14 +50,18 @@ export function searchRows(
   const parameters = {
     ...windowParameters(window),
     ...Object.fromEntries(digits.map((address, i) => [`address${i}`, address])),
-    ...{ limit, minValue: String(filter.minValue ?? 0n) },
-    ...{ cursorNumber: cursor?.blockNumber ?? 0, cursorIndex: cursor?.traceIndex ?? 0 },
+    limit,
+    minValue: String(filter.minValue ?? 0n),
+    cursorNumber: cursor?.blockNumber ?? 0,
+    cursorIndex: cursor?.traceIndex ?? 0,
   };
   const statement = { range: window.proven, columns: 'found, looks, last', from, parameters };
   return rowWithPrints(reading, statement, (row) => {
     const found = row.array(() => ({
-      ...{ number: row.uint32(), traceIndex: row.uint32() },
-      ...{ write: row.bigUint64(), attributes: row.uint16() },
+      number: row.uint32(),
+      traceIndex: row.uint32(),
+      write: row.bigUint64(),
+      attributes: row.uint16(),
     }));
     const looks = row.uint64();
     const last = { number: row.uint32(), traceIndex: row.uint32() };

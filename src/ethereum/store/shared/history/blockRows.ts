@@ -85,6 +85,9 @@ function passingIn(
     matcher.byAttributes(attributes) ??
     matcher.byValue(actionValue(chunks.containing({ number, traceIndex }), traceIndex % TRACES_PER_CHUNK));
   return Array.from(attributesOf(all, traceCount), (attributes, traceIndex) => ({
-    ...{ number, traceIndex, write, attributes },
+    number,
+    traceIndex,
+    write,
+    attributes,
   })).filter(passes);
 }

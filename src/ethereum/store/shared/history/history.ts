@@ -74,8 +74,11 @@ export async function readFramesPage<T>(
     const block = blocks.get(place.number);
     if (block?.write !== place.write) throw new UnprovenRead(`ClickHouse: block ${place.number} changed`);
     return decode({
-      ...{ chunk: chunks.containing(place), indexInChunk: place.traceIndex % TRACES_PER_CHUNK },
-      ...{ blockNumber: place.number, blockHash: block.hash, timestamp: block.timestamp },
+      chunk: chunks.containing(place),
+      indexInChunk: place.traceIndex % TRACES_PER_CHUNK,
+      blockNumber: place.number,
+      blockHash: block.hash,
+      timestamp: block.timestamp,
       attributes: () => place.attributes,
     });
   });

@@ -80,7 +80,8 @@ export const inWindow = ({ ignored }: Window): string =>
 
 /** Parameters of the condition `inWindow`. */
 export const windowParameters = ({ searchRange, ignored }: Window): Parameters => ({
-  ...{ first: searchRange.fromBlock, last: searchRange.toBlock },
+  first: searchRange.fromBlock,
+  last: searchRange.toBlock,
   ...(ignored.length > 0 && { ignored }),
 });
 

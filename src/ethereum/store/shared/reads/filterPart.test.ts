@@ -42,8 +42,13 @@ it.skipIf(!hasClickHouse)(
       return row(...read) as never; // of the type that the caller expects
     };
     const filter: TraceFilter = {
-      ...{ fromBlock: 1000, toBlock: 1005, fromAddresses: shape.addresses, toAddresses: [] },
-      ...{ mode: 'intersection', after: 0, count: 10_000 },
+      fromBlock: 1000,
+      toBlock: 1005,
+      fromAddresses: shape.addresses,
+      toAddresses: [],
+      mode: 'intersection',
+      after: 0,
+      count: 10_000,
     };
     const found = await filterPart({ host, chain: chainKeyOf(identity) }, filter, { maxBytes: 2 ** 26 });
     expect(reads).toBeGreaterThan(1);

@@ -119,8 +119,14 @@ async function searchByAddress(
       ${matching} ORDER BY number, trace_index LIMIT {count:UInt32} OFFSET {after:UInt64})) AS found
     CROSS JOIN (${ROWS_BY_WRITE}) AS p${isCounted ? ` CROSS JOIN (SELECT count() AS matches FROM (${matching})) AS c` : ''}`;
   const parameters = {
-    ...{ chain: String(chain), ...near, from: fromBlock, to: toBlock },
-    ...{ ...digits, after, count: searchLimit(filter), ...(ignored.length > 0 && { ignored }) },
+    chain: String(chain),
+    ...near,
+    from: fromBlock,
+    to: toBlock,
+    ...digits,
+    after,
+    count: searchLimit(filter),
+    ...(ignored.length > 0 && { ignored }),
   };
   const columns = `blocks, places, ${isCounted ? 'matches' : 'toUInt64(0)'}, rows`;
   return host.row({ columns, from, parameters }, (row) => {

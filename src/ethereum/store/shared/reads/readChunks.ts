@@ -42,7 +42,9 @@ export async function readBlockChunks(
 ): Promise<Chunks> {
   const chunks = new Chunks(reading.fetched?.chunks);
   const wanted = Array.from({ length: Math.max(0, count - firstChunk) }, (_, i) => ({
-    ...{ number, write, chunk: firstChunk + i },
+    number,
+    write,
+    chunk: firstChunk + i,
   }));
   await readInto({ ...reading, maxBytes, chunks }, wanted);
   const all = wanted.map(({ chunk }) => chunks.get(number, chunk));

@@ -82,8 +82,12 @@ export function rowWithPrints<T extends object>(
     from: `${from} CROSS JOIN (${printsOf('trace_blocks')}) AS block_prints
       CROSS JOIN (${printsOf('trace_parties')}) AS party_prints`,
     parameters: {
-      ...{ chain: String(chain), first: fromBlock, last: toBlock, ...parameters },
-      ...{ firstSegment: segmentOf(fromBlock), lastSegment: segmentOf(toBlock) },
+      chain: String(chain),
+      first: fromBlock,
+      last: toBlock,
+      ...parameters,
+      firstSegment: segmentOf(fromBlock),
+      lastSegment: segmentOf(toBlock),
     },
   };
   return host.row(statement, (row) => ({ ...read(row), prints: readFingerprints(row) }));
@@ -186,9 +190,11 @@ function readStored(reading: Reading, range: BlockRange) {
       const segment = segmentOf(row.uint32());
       const state: SegmentState = {
         print: Array.from({ length: 4 }, () => row.bigUint64()),
-        ...{ parent: readHash(row), last: readHash(row) },
+        parent: readHash(row),
+        last: readHash(row),
         ignored: row.array(() => row.bigUint64()),
-        ...{ missing: [], unproven: [] },
+        missing: [],
+        unproven: [],
       };
       const expected = segmentRow(reading.chain, segment, state);
       const isIntact = row.bigUint64() === expected.readBigUInt64LE(expected.length - CHECKSUM_BYTES);
@@ -219,7 +225,8 @@ export interface ProvenReading extends Reading {
 function countRows(reading: Reading, range: BlockRange): Promise<CountedRows> {
   const from = `FROM (${grouped(VALID_IN_RANGE)}) AS b CROSS JOIN (${ROWS_BY_WRITE}) AS p`;
   return rowWithPrints(reading, { range, columns: 'blocks, rows', from }, (row) => ({
-    ...{ blocks: byNumber(readTuples(row)), rows: readWriteRows(row) },
+    blocks: byNumber(readTuples(row)),
+    rows: readWriteRows(row),
   }));
 }
 
@@ -268,7 +275,8 @@ const faultsOf = (blocks: readonly BlockRow[], rows: readonly WriteRows[]): Unpr
 
 /** Returns all blocks of consecutive segments. */
 export const blocksOf = (first: number, last = first): BlockRange => ({
-  ...{ fromBlock: firstBlockOf(first), toBlock: firstBlockOf(last + 1) - 1 },
+  fromBlock: firstBlockOf(first),
+  toBlock: firstBlockOf(last + 1) - 1,
 });
 
 /** Derives the state of a segment. */
@@ -285,7 +293,9 @@ function stateOf(segment: number, print: Fingerprint, { blocks, rows }: CountedR
     next = number + 1;
   }
   return {
-    ...{ print, missing, unproven: faultsOf(within, rows) },
+    print,
+    missing,
+    unproven: faultsOf(within, rows),
     ignored: rows.filter((one) => isWithin(one) && !valid.has(one.write)).map(({ write }) => write),
     parent: blocks.get(first)?.parentHash,
     last: blocks.get(last)?.hash,

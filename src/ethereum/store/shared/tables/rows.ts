@@ -56,8 +56,13 @@ export interface BlockWrite {
 export function writeOf(block: ChunkedBlock, version = 0): BlockWrite {
   const parties = partiesIn(block);
   const row = {
-    ...{ ...block.block, version, exactness: exactnessOf(block), write: newWrite() },
-    ...{ chunks: block.chunks.length, parties: parties.length, digest: digestOf(block.chunks) },
+    ...block.block,
+    version,
+    exactness: exactnessOf(block),
+    write: newWrite(),
+    chunks: block.chunks.length,
+    parties: parties.length,
+    digest: digestOf(block.chunks),
   };
   return { block, row, parties };
 }

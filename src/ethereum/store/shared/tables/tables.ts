@@ -33,7 +33,9 @@ const TABLES = {
   trace_chunks: {
     // The chunks use LZ4, because ZSTD would save a tenth of the space but need twice the CPU time in each merge.
     columns: {
-      ...{ chain: CHAIN, number: NUMBER, write: WRITE },
+      chain: CHAIN,
+      number: NUMBER,
+      write: WRITE,
       chunk: 'UInt32 CODEC(Delta, ZSTD(1))',
       checksum: 'UInt64 CODEC(NONE)',
       bytes: 'String CODEC(LZ4)',
@@ -43,7 +45,9 @@ const TABLES = {
   },
   trace_parties: {
     columns: {
-      ...{ chain: CHAIN, number: NUMBER, write: WRITE },
+      chain: CHAIN,
+      number: NUMBER,
+      write: WRITE,
       address: 'FixedString(20) CODEC(ZSTD(1))',
       trace_index: 'UInt32 CODEC(ZSTD(1))',
       sides: 'UInt8 CODEC(ZSTD(1))',
@@ -59,7 +63,8 @@ const TABLES = {
   },
   trace_blocks: {
     columns: {
-      ...{ chain: CHAIN, number: NUMBER },
+      chain: CHAIN,
+      number: NUMBER,
       version: 'UInt32 CODEC(ZSTD(1))',
       exactness: 'UInt8 CODEC(ZSTD(1))',
       failure: 'UInt8 CODEC(ZSTD(1))',
@@ -79,9 +84,15 @@ const TABLES = {
   },
   trace_segments: {
     columns: {
-      ...{ chain: CHAIN, number: NUMBER },
-      ...{ blocks: 'UInt64', block_sum: 'UInt64', parties: 'UInt64', party_sum: 'UInt64' },
-      ...{ parent: 'FixedString(32)', last: 'FixedString(32)', ignored: 'Array(UInt64)' },
+      chain: CHAIN,
+      number: NUMBER,
+      blocks: 'UInt64',
+      block_sum: 'UInt64',
+      parties: 'UInt64',
+      party_sum: 'UInt64',
+      parent: 'FixedString(32)',
+      last: 'FixedString(32)',
+      ignored: 'Array(UInt64)',
       checksum: 'UInt64',
     },
     order: 'chain, number',

@@ -51,8 +51,13 @@ export class SharedWriter {
     const held = await readHeights({ host, chain: this.#chain }, heights);
     const present = [...held.values()].filter(({ exactness }) => exactness !== EXACTNESS.missing);
     const marks = present.map(({ unavailable: _, ...row }) => ({
-      ...{ ...row, version: row.version + 1, exactness: EXACTNESS.missing, write: newWrite() },
-      ...{ traceCount: 0, chunks: 0, parties: 0 },
+      ...row,
+      version: row.version + 1,
+      exactness: EXACTNESS.missing,
+      write: newWrite(),
+      traceCount: 0,
+      chunks: 0,
+      parties: 0,
     }));
     await this.#insert(host, 'trace_blocks', blockRows(this.#chain, marks));
     return marks.length;

@@ -26,7 +26,12 @@ const PAID = {
   value: '0x5',
 };
 const SYNCED = {
-  ...{ type: 'CALL', from: SYSTEM, to: STATE_RECEIVER, gas: '0x0', gasUsed: '0x0', input: '0x' },
+  type: 'CALL',
+  from: SYSTEM,
+  to: STATE_RECEIVER,
+  gas: '0x0',
+  gasUsed: '0x0',
+  input: '0x',
   calls: [
     { type: 'CALL', from: SYSTEM, to: BOB, gas: '0x64', gasUsed: '0x32', input: '0x19494a17', value: '0x0' },
   ],

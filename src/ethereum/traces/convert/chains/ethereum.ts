@@ -2,7 +2,10 @@ import type { ChainRules } from './chainRules.ts';
 import { type ForkStarts, GENESIS } from './forks.ts';
 
 const ethereum = (name: string, starts: ForkStarts): ChainRules => ({
-  ...{ name, starts, areForksAssumed: false, rewards: 'scheduled' },
+  name,
+  starts,
+  areForksAssumed: false,
+  rewards: 'scheduled',
   remarks: [],
 });
 

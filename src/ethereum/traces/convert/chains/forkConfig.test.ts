@@ -12,7 +12,10 @@ const BUILDER = { BUILDER_DEPOSIT_CONTRACT_ADDRESS: contract('8282') };
 
 /** A fork as geth reports it in `eth_config`. */
 const config = (activationTime: number, fork: Fork, more: object = {}) => ({
-  ...{ activationTime, chainId: '0x1', forkId: '0x2968c9dd', blobSchedule: { target: 6, max: 9 } },
+  activationTime,
+  chainId: '0x1',
+  forkId: '0x2968c9dd',
+  blobSchedule: { target: 6, max: 9 },
   precompiles: named(precompilesUnder(fork)),
   systemContracts: fork === 'amsterdam' ? BUILDER : {},
   ...more,

@@ -4,12 +4,17 @@ import { checkReceipts } from './checkReceipts.ts';
 
 const hash = (digit: string) => `0x${digit.repeat(64)}` as Hash; // 32 bytes
 const header: BlockHeader = {
-  ...{ number: 7, hash: hash('a'), parentHash: hash('b'), timestamp: 0 },
+  number: 7,
+  hash: hash('a'),
+  parentHash: hash('b'),
+  timestamp: 0,
   transactionHashes: [hash('1'), hash('2')],
 };
 const root = (position: number, error?: string) =>
   ({
-    ...{ type: 'call', traceAddress: [], transactionPosition: position },
+    type: 'call',
+    traceAddress: [],
+    transactionPosition: position,
     ...(error !== undefined && { error }),
   }) as unknown as Trace; // the members that are read
 const traces = [
@@ -18,7 +23,9 @@ const traces = [
   root(1, 'Reverted'),
 ];
 const receipt = (digit: string, status: string | undefined, more = {}) => ({
-  ...{ transactionHash: hash(digit), blockHash: hash('a'), status },
+  transactionHash: hash(digit),
+  blockHash: hash('a'),
+  status,
   ...more,
 });
 

@@ -14,8 +14,15 @@ const PRECOMPILE = `0x${'4'.padStart(40, '0')}` as Address; // 20 bytes
 const ZEROS = (count: number) => `0x${'00'.repeat(count)}` as Data; // whole bytes
 
 const SENT: BlockTransaction = {
-  ...{ hash: HASH, from: SENDER, to: RECIPIENT, value: '0x0' as Quantity, gas: 500_000n, input: ZEROS(0) },
-  ...{ accessList: [], accessListKeys: 0, authorizations: [] },
+  hash: HASH,
+  from: SENDER,
+  to: RECIPIENT,
+  value: '0x0' as Quantity,
+  gas: 500_000n,
+  input: ZEROS(0),
+  accessList: [],
+  accessListKeys: 0,
+  authorizations: [],
 };
 const WITH_VALUE = { value: '0x1' as Quantity };
 const AUTHORIZED = { authorizations: [{}] };

@@ -81,7 +81,10 @@ export function chargeCalls(
     const intrinsic = intrinsicGas({ ...sent, ...members, input: NO_DATA, accessListKeys: 0 }, fork);
     const limit = intrinsic + MAX_CHARGE_GAS * BigInt(count + 1);
     const transaction = {
-      ...{ from, to, value, gas: `0x${limit.toString(16)}` },
+      from,
+      to,
+      value,
+      gas: `0x${limit.toString(16)}`,
       ...(accessList.length > 0 && {
         accessList: accessList.map((address) => ({ address, storageKeys: [] })),
       }),

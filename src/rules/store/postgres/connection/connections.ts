@@ -56,7 +56,8 @@ export class Connections {
     this.#log = log;
     const common = {
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      ...{ keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS },
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_DELAY_MS,
       types: { getTypeParser },
     };
     const clientOf = ({ hosts, isReadWrite }: DatabaseHosts, timeouts: pg.ClientConfig) =>
