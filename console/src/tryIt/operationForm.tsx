@@ -130,10 +130,10 @@ function FieldInput({ field, text, faults }: FieldInputProps) {
   const shared = { name, label, required: isRequired, failure: { faults } };
   if (form === 'json')
     return (
-      <TextField {...{ ...shared, text }} rows={Math.min(16, Math.max(2, text.value.split('\n').length))} />
+      <TextField {...shared} text={text} rows={Math.min(16, Math.max(2, text.value.split('\n').length))} />
     );
   if (form !== 'choice' && form !== 'flag')
-    return <TextField {...{ ...shared, text }} type={form === 'number' ? 'number' : 'text'} />;
+    return <TextField {...shared} text={text} type={form === 'number' ? 'number' : 'text'} />;
   const options = [...(isRequired ? [] : ['']), ...(form === 'flag' ? ['true', 'false'] : choices)];
   return <SelectField {...shared} chosen={text} options={options.map((one) => [one, one])} />;
 }

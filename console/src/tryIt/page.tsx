@@ -101,7 +101,9 @@ function Credentials() {
     >
       <TextField
         label={isRpc ? 'API key, if the gateway requires one' : 'API token'}
-        {...{ name: 'secret', type: 'password', text: secret }}
+        name="secret"
+        type="password"
+        text={secret}
       />
       {!isRpc && <TextField label="Account id" name="account" placeholder="acme" text={account} />}
       {isRpc && <button type="submit">Read the methods</button>}

@@ -24,7 +24,10 @@ export function TryIt({ operations, chosen, endpointOf, linkTo, children }: TryI
         <TextField
           label="Search operations"
           isLabelHidden
-          {...{ type: 'search', 'data-search': true, placeholder: 'Search operations', text: search }}
+          type="search"
+          data-search
+          placeholder="Search operations"
+          text={search}
         />
         {children}
         <div class="operations">

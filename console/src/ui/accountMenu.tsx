@@ -50,7 +50,10 @@ function Menu({ close }: { readonly close: () => void }) {
       >
         <TextField
           label="Account"
-          {...{ name: 'account', list: 'accounts', required: true, text: chosen }}
+          name="account"
+          list="accounts"
+          required
+          text={chosen}
           pattern="[A-Za-z0-9_\-]{1,32}"
           title="1 to 32 letters, digits, _ and -"
         />

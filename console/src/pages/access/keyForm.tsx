@@ -31,25 +31,37 @@ export function KeyForm({ isFirst, close, made }: FormProps<GatewayKey> & { read
     };
   };
   return (
-    <CreationDialog what="API key" create={createKey} {...{ body, days, close, made }}>
+    <CreationDialog what="API key" create={createKey} body={body} days={days} close={close} made={made}>
       {isFirst && (
         <p class="look">▲ This is the first key: from then on, the gateway rejects requests without a key.</p>
       )}
       <TextField label="Name" name="name" required maxLength={64} placeholder="explorer" text={name} />
       <TextField
         label="Calls per second (empty: no limit)"
-        {...{ type: 'number', name: 'rate', min: 1, max: 1_000_000, step: 1, text: rate }}
+        type="number"
+        name="rate"
+        min={1}
+        max={1_000_000}
+        step={1}
+        text={rate}
       />
       <TextField
         label="Methods, separated by spaces (empty: all)"
-        {...{ name: 'methods', placeholder: 'eth_call eth_getLogs', text: methods }}
+        name="methods"
+        placeholder="eth_call eth_getLogs"
+        text={methods}
       />
       <details>
         <summary>Limits of calls (empty: those of the server)</summary>
         {LIMITS.map(([limit, label, max]) => (
           <TextField
             key={limit}
-            {...{ type: 'number', name: limit, label, min: 1, max, step: 1 }}
+            type="number"
+            name={limit}
+            label={label}
+            min={1}
+            max={max}
+            step={1}
             text={bindingOf(limits.value, (changed) => (limits.value = changed), limit)}
           />
         ))}

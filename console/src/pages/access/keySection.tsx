@@ -17,7 +17,10 @@ export function KeySection({ reads }: { readonly reads: Reads<readonly GatewayKe
     <SecretSection
       what="key"
       title="API keys of the gateway"
-      {...{ reads, columns, rows: keys?.toReversed() ?? [], revoke: revokeKey }}
+      reads={reads}
+      columns={columns}
+      rows={keys?.toReversed() ?? []}
+      revoke={revokeKey}
       isManager={may('keys:write')}
       isRevocable={() => true}
       nameOf={({ name }) => name}

@@ -28,7 +28,15 @@ export function TokenForm({ close, made }: FormProps<ApiToken>) {
     permissions: permissions.value.filter((one) => offered.includes(one)) as ApiToken['permissions'],
   });
   return (
-    <CreationDialog what="token" create={createToken} {...{ body, days, expiresOn, close, made }}>
+    <CreationDialog
+      what="token"
+      create={createToken}
+      body={body}
+      days={days}
+      expiresOn={expiresOn}
+      close={close}
+      made={made}
+    >
       <TextField label="Label" name="label" maxLength={64} placeholder="dashboard" text={label} />
       <fieldset>
         <legend>Accounts</legend>

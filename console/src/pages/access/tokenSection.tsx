@@ -26,7 +26,12 @@ export function TokenSection({ reads }: { readonly reads: Reads<readonly ApiToke
     <SecretSection
       what="token"
       title="Tokens of the rules API and this console"
-      {...{ reads, columns, isRevocable, nameOf, revoke: revokeToken, isMarked: isOwn }}
+      reads={reads}
+      columns={columns}
+      isRevocable={isRevocable}
+      nameOf={nameOf}
+      revoke={revokeToken}
+      isMarked={isOwn}
       rows={(showsAll.value ? tokens : valid).toReversed()}
       isManager={may('tokens:write')}
       consequenceOf={(token) =>

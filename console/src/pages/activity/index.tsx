@@ -150,7 +150,9 @@ function Filters({ text }: { readonly text: string }) {
     <form class="row" onSubmit={submit}>
       <TextField
         label="Actor, address or object"
-        {...{ type: 'search', 'data-search': true, text: sought }}
+        type="search"
+        data-search
+        text={sought}
         placeholder="Press Enter to search  ( / )"
       />
       <Choice name="kind" title="Changes of" options={KINDS} />

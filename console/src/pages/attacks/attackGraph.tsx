@@ -64,7 +64,8 @@ function Minutes({ attack }: { readonly attack: Attack }) {
   );
   return (
     <RateGraph
-      {...{ attack, rows }}
+      attack={attack}
+      rows={rows}
       step={MINUTE_S}
       unit={`mean of each minute${locationSuffix(attack)}; `}
     />

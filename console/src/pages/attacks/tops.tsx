@@ -21,12 +21,16 @@ export function TopLists({ attack, most, hasCodes = true }: TopsProps) {
     <div class="tops">
       <TopList
         title="Names (pattern)"
-        {...{ hitters: names, weight, most }}
+        hitters={names}
+        weight={weight}
+        most={most}
         action={{ list: 'allowlist', isName: true, comment }}
       />
       <TopList
         title="Networks (may be spoofed)"
-        {...{ hitters: networks, weight, most }}
+        hitters={networks}
+        weight={weight}
+        most={most}
         action={{ list: 'denylist', comment }}
       />
       <TopList title="Query types" hitters={types} weight={weight} most={most} />

@@ -20,7 +20,13 @@ const patchOf = ({ enabled, comment }: Partial<Settings>) => ({
 export function EntryDetail({ list, id }: { readonly list: AccessListName; readonly id: string }) {
   return (
     <RecordPage
-      {...{ kind: 'entry', list: '/lists', id, calls: entryCalls[list], titles, settingsOf, patchOf }}
+      kind="entry"
+      list="/lists"
+      id={id}
+      calls={entryCalls[list]}
+      titles={titles}
+      settingsOf={settingsOf}
+      patchOf={patchOf}
       nameOf={entryValue}
       deletion={async () => ({ text: DELETED })}
       tag={({ enabled }) => <span class="tag">{enabled ? listTexts[list].past : 'switched off'}</span>}

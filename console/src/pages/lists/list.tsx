@@ -74,7 +74,8 @@ export function AccessLists() {
           caption="Entries of the access lists"
           columns={columns}
           rows={value}
-          {...{ isMatch, noMatch: 'No entry matches the search.' }}
+          isMatch={isMatch}
+          noMatch="No entry matches the search."
           keyOf={({ id }) => id}
           sort=""
         />
@@ -116,8 +117,11 @@ function NewEntry({ added }: { readonly added: () => void }) {
       />
       <TextField
         label="New network or name"
-        {...{ required: true, placeholder: '198.51.100.0/24', text: field('value') }}
-        {...{ name: isNetwork(text) ? 'prefix' : 'name', failure }}
+        required
+        placeholder="198.51.100.0/24"
+        text={field('value')}
+        name={isNetwork(text) ? 'prefix' : 'name'}
+        failure={failure}
       />
       <TextField label="Comment" maxLength={256} text={field('comment')} />
       <button type="submit" class="primary">

@@ -27,7 +27,11 @@ export function Explain() {
       <form class="row" onSubmit={submit}>
         <TextField
           label="Name"
-          {...{ name: 'name', 'data-search': true, required: true, maxLength: MAX_CHARACTERS, text: name }}
+          name="name"
+          data-search
+          required
+          maxLength={MAX_CHARACTERS}
+          text={name}
           placeholder="www.example.com"
         />
         <SelectField label="Type" name="type" chosen={type} options={TYPES.map((one) => [one, one])} />

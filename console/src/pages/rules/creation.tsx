@@ -35,7 +35,10 @@ export function RuleCreationForm() {
     : [...new Set(fleet.value?.result.flatMap((guard) => guard[scopeName] ?? []))].toSorted();
   return (
     <CreationPage
-      {...{ title: 'New rule', kind: 'rule', kinds: 'rules', list: 'rules' }}
+      title="New rule"
+      kind="rule"
+      kinds="rules"
+      list="rules"
       create={(key) => {
         const written = isGlobal ? name.value.trim() || 'global' : name.value;
         return ruleCalls.create({ scope: scopeName, name: written, ...settings.value }, key);
@@ -52,7 +55,10 @@ export function RuleCreationForm() {
                 <CheckField
                   key={one.scope}
                   label={one.title}
-                  {...{ type: 'radio', name: 'scope', value: one.scope, checked: scopeName === one.scope }}
+                  type="radio"
+                  name="scope"
+                  value={one.scope}
+                  checked={scopeName === one.scope}
                   change={() => (scope.value = one.scope)}
                 />
               ))}
@@ -60,7 +66,10 @@ export function RuleCreationForm() {
           </fieldset>
           <TextField
             label={isGlobal ? 'Label' : `Name of the ${scopeName}`}
-            {...{ name: 'name', required: !isGlobal, list: 'known-places', text: name }}
+            name="name"
+            required={!isGlobal}
+            list="known-places"
+            text={name}
             placeholder={SCOPES.find((one) => one.scope === scopeName)?.example}
             note="The most specific rule applies: datacenter before region before everywhere."
           >

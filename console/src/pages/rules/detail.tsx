@@ -10,13 +10,19 @@ import { fallbackOf, scopeText } from './texts.ts';
 export function RuleDetail({ id }: { readonly id: string }) {
   return (
     <RecordPage
-      {...{ kind: 'rule', list: '/rules', id, calls: ruleCalls, version: rulesVersion.value }}
+      kind="rule"
+      list="/rules"
+      id={id}
+      calls={ruleCalls}
+      version={rulesVersion.value}
       nameOf={scopeText}
       deletion={async (rule) => {
         const all = await ruleCalls.list();
         return { typed: rule.name, text: fallbackOf(rule, 'value' in all ? all.value.result : [rule]) };
       }}
-      {...{ titles: settingTitles, settingsOf, fields: SettingsFields }}
+      titles={settingTitles}
+      settingsOf={settingsOf}
+      fields={SettingsFields}
       patchOf={(changes) => changes}
       // It is known only later whether this rule is in force. Until then, a hidden tag reserves the space.
       tag={(rule) =>

@@ -40,7 +40,10 @@ export const SettingsFields = ({ value, change }: SettingsFieldsProps) => (
       {modes.map((mode) => (
         <CheckField
           key={mode}
-          {...{ type: 'radio', name: 'mode', value: mode, checked: value.mode === mode }}
+          type="radio"
+          name="mode"
+          value={mode}
+          checked={value.mode === mode}
           label={
             <>
               {mode} <span class="quiet">{modeEffects[mode]}</span>
@@ -54,7 +57,10 @@ export const SettingsFields = ({ value, change }: SettingsFieldsProps) => (
       {sensitivityNames.map((name) => (
         <SelectField
           key={name}
-          {...{ name, label: settingTitles[name], note: SENSITIVITIES[name], options: levelsOf(name) }}
+          name={name}
+          label={settingTitles[name]}
+          note={SENSITIVITIES[name]}
+          options={levelsOf(name)}
           chosen={bindingOf(value, change, name)}
         />
       ))}

@@ -30,7 +30,10 @@ export function KeyForm() {
     >
       <TextField
         label="The gateway requires an API key. Your session keeps it until you sign out"
-        {...{ type: 'password', name: 'key', required: true, text }}
+        type="password"
+        name="key"
+        required
+        text={text}
       />
       <button type="submit" class="primary">
         Use key

@@ -26,13 +26,20 @@ export function PolicyCreationForm() {
   const settings = useDraft<PolicySettings>('settings', { ...FIRST, ...proposedIn(search) });
   return (
     <CreationPage
-      {...{ title: 'New policy for a zone', kind: 'policy', kinds: 'policies', list: 'zones' }}
+      title="New policy for a zone"
+      kind="policy"
+      kinds="policies"
+      list="zones"
       create={(key) => policyCalls.create({ zone: zone.value.trim(), ...membersOf(settings.value) }, key)}
       messageOf={({ item }) => `The policy for ${item.zone} was created.`}
       fields={(failure) => (
         <>
           <TextField
-            {...{ label: 'Zone', name: 'zone', required: true, placeholder: 'bl.example.com', failure }}
+            label="Zone"
+            name="zone"
+            required
+            placeholder="bl.example.com"
+            failure={failure}
             note="The policy applies to the zone and all names below it, until a deeper zone with a policy."
             text={zone}
           />

@@ -9,13 +9,20 @@ import { membersOf, policySettingsOf, policyTitles, proposedIn } from './setting
 export function PolicyDetail({ id }: { readonly id: string }) {
   return (
     <RecordPage
-      {...{ kind: 'policy', list: '/zones', id, calls: policyCalls, version: zonesVersion.value }}
+      kind="policy"
+      list="/zones"
+      id={id}
+      calls={policyCalls}
+      version={zonesVersion.value}
       nameOf={({ zone }) => zone}
       deletion={async ({ zone }) => ({
         typed: zone,
         text: 'Its names then have the policy of the next higher zone that has one. Otherwise the rule in force applies.',
       })}
-      {...{ titles: policyTitles, settingsOf: policySettingsOf, patchOf: membersOf, fields: PolicyFields }}
+      titles={policyTitles}
+      settingsOf={policySettingsOf}
+      patchOf={membersOf}
+      fields={PolicyFields}
       proposed={proposedIn(useSearch())}
       actions={(policy) => (
         <button type="button" onClick={() => void confirmAndForget(policy)}>

@@ -71,7 +71,8 @@ export function ZoneList() {
             columns={policyColumns}
             rows={listed}
             keyOf={({ id }) => id}
-            {...{ isMatch, noMatch: NO_MATCH }}
+            isMatch={isMatch}
+            noMatch={NO_MATCH}
           />
         </section>
       )}
@@ -90,7 +91,8 @@ export function ZoneList() {
               columns={columns}
               rows={assessed}
               keyOf={({ zone }) => zone}
-              {...{ isMatch, noMatch: NO_MATCH }}
+              isMatch={isMatch}
+              noMatch={NO_MATCH}
             />
           )}
         </section>

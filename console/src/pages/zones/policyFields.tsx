@@ -41,8 +41,13 @@ export function PolicyFields({ value, change, failure }: FieldsProps<PolicySetti
         {NUMBERS.map(([name, max, note]) => (
           <TextField
             key={name}
-            {...{ ...field(name), note, text: bound(name) }}
-            {...{ type: 'number', min: 1, max, step: 1 }}
+            {...field(name)}
+            note={note}
+            text={bound(name)}
+            type="number"
+            min={1}
+            max={max}
+            step={1}
           />
         ))}
       </div>

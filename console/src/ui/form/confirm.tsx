@@ -63,7 +63,8 @@ function ConfirmDialog({
                 Type <UntrustedText as="strong" text={typed} /> to continue
               </span>
             }
-            {...{ name: 'typed', text: written }}
+            name="typed"
+            text={written}
           />
         )}
         <div class="actions">

@@ -108,7 +108,8 @@ export function TextField({ text, children, rows, ...field }: TextFieldProps) {
       <Control
         autocomplete="off"
         spellcheck={false}
-        {...{ ...attributesOf(id, field), rows }}
+        {...attributesOf(id, field)}
+        {...{ rows }} // only a textarea has this attribute
         value={text.value}
         onInput={({ currentTarget }) => (text.value = currentTarget.value)}
       />

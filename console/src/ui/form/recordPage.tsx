@@ -68,7 +68,12 @@ export function RecordPage<
   const settings = (tagged: Tagged<Item>) =>
     isEditable ? (
       <EditForm
-        {...{ kind, tagged, titles, settingsOf, reload: reads.again, fields: props.fields }}
+        kind={kind}
+        tagged={tagged}
+        titles={titles}
+        settingsOf={settingsOf}
+        reload={reads.again}
+        fields={props.fields}
         name={nameOf(tagged.item)}
         initial={props.proposed && { ...settingsOf(tagged.item), ...props.proposed }}
         update={(from, changes) => calls.update(from, props.patchOf(changes)).finally(reads.again)}

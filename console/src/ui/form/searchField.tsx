@@ -8,7 +8,11 @@ export function useSearchField(label: string, placeholder: string) {
   const text = bindingTo(shown, (sought) => changeQuery({ text: sought }, { replace: true }));
   const field = (
     <TextField
-      {...{ label, isLabelHidden: true, type: 'search', 'data-search': true, text }}
+      label={label}
+      isLabelHidden
+      type="search"
+      data-search
+      text={text}
       placeholder={`${placeholder}  ( / )`}
     />
   );

@@ -95,7 +95,11 @@ export function CallTreeView({ root, wanted, chosen }: CallTreeViewProps) {
         {visible.map((row, i) => (
           <TreeRow
             key={row.frame.path}
-            {...{ row, root, wanted, chosen, toggle }}
+            row={row}
+            root={root}
+            wanted={wanted}
+            chosen={chosen}
+            toggle={toggle}
             isOpen={open.value.has(row.frame.path)}
             isActive={isActiveVisible ? row.frame.path === active.value : i === 0}
           />

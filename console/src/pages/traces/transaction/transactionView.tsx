@@ -69,7 +69,11 @@ export function TransactionView({ hash }: { readonly hash: string }) {
         {!isUnknown && (
           <Parts
             key={`${root?.blockHash} ${attempts.value}`}
-            {...{ hash, traces: traces ?? [], data, call, readAgain }}
+            hash={hash}
+            traces={traces ?? []}
+            data={data}
+            call={call}
+            readAgain={readAgain}
           />
         )}
       </section>
