@@ -1,4 +1,4 @@
-import type { NodeHeads } from './nodeHeads.ts';
+import type { HeadBlock } from './nodeHeads.ts';
 
 /** Rule that decides which blocks are final: as nodes report, those at a depth below the head or deeper, or none. */
 export type Finality = 'node' | 'none' | { readonly depth: number };
@@ -10,10 +10,12 @@ const DEVELOPMENT_CHAINS: readonly number[] = [1_337, 31_337];
 export const defaultFinality = (chainId: number): Finality =>
   DEVELOPMENT_CHAINS.includes(chainId) ? 'none' : 'node';
 
+type Heads = { readonly [Tag in 'latest' | 'finalized']?: HeadBlock | undefined };
+
 /** Returns the number of the highest final block; undefined if no block is final. */
-export function finalNumber(finality: Finality, heads: Partial<NodeHeads>): number | undefined {
+export function finalNumber(finality: Finality, { latest, finalized }: Heads): number | undefined {
   if (finality === 'none') return undefined;
-  if (finality === 'node') return heads.finalized?.number;
-  const number = heads.latest === undefined ? -1 : heads.latest.number - finality.depth;
+  if (finality === 'node') return finalized?.number;
+  const number = latest === undefined ? -1 : latest.number - finality.depth;
   return number < 0 ? undefined : number;
 }

@@ -56,8 +56,7 @@ export class NetworkHeads {
 
   /** Number of the highest block that can never be replaced. It may differ from the `finalized` block. */
   get final(): number | undefined {
-    const [latest, finalized] = [this.#latest, this.#finalized];
-    return finalNumber(this.#finality(), { ...(latest && { latest }), ...(finalized && { finalized }) });
+    return finalNumber(this.#finality(), { latest: this.#latest, finalized: this.#finalized });
   }
 
   /** The merged heads of all nodes; undefined before the first node has reported its heads. */
