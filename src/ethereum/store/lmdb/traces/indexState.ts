@@ -32,7 +32,7 @@ import {
   UNMERGED_KEY,
 } from './environment.ts';
 import { chunkKey, postingKey, SIDES, uint32Key } from './keys.ts';
-import { openPostingList } from './openPostingList.ts';
+import { openPostingList } from './postings/openPostingList.ts';
 import { RecentSegments } from './recentSegments.ts';
 import {
   decodeBlock,

@@ -10,8 +10,8 @@ import {
 } from '../../../traces/index.ts';
 import { segmentPart } from './damagedIndexError.ts';
 import { SIDE_AND_TERM_BYTES, SIDES } from './keys.ts';
+import { chunksWithTraces, type StoredChunks, visitPostings } from './postings/storedPostings.ts';
 import type { Segment, UnmergedBlocks } from './records.ts';
-import { chunksWithTraces, type StoredChunks, visitPostings } from './storedPostings.ts';
 
 /** Stored data of blocks, from which the postings of recent blocks are built. */
 export interface StoredBlocks extends StoredChunks {

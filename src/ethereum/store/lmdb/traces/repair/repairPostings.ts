@@ -2,8 +2,8 @@ import { blockAt, END_OF_SEGMENT, positionOf } from '../../../../traces/index.ts
 import { DamagedIndexError } from '../damagedIndexError.ts';
 import { readIntact, type TraceEnvironment } from '../environment.ts';
 import { pageKey, postingKeyOf, SIDE_AND_TERM_AT, SIDE_AND_TERM_BYTES, uint32Key } from '../keys.ts';
-import { changePages, positionsIn, positionsOf, wordsOf } from '../postingPages.ts';
-import { visitPostings } from '../storedPostings.ts';
+import { changePages, positionsIn, positionsOf, wordsOf } from '../postings/postingPages.ts';
+import { visitPostings } from '../postings/storedPostings.ts';
 import { writePages } from '../write/postingListChanger.ts';
 import type { Writes } from '../write/writes.ts';
 

@@ -11,9 +11,9 @@ import { STATE_KEY, type TraceEnvironment, UNAVAILABLE_KEY } from '../environmen
 import type { IndexState } from '../indexState.ts';
 import { chunksOf, pageKey, uint32Key } from '../keys.ts';
 import { OnDemandChanges } from '../onDemandRecords.ts';
-import { positionsOf, wordsOf } from '../postingPages.ts';
+import { positionsOf, wordsOf } from '../postings/postingPages.ts';
+import { postingKeysOf } from '../postings/storedPostings.ts';
 import { encodeNumbers, encodeVersion, Segment } from '../records.ts';
-import { postingKeysOf } from '../storedPostings.ts';
 import { postingListChanger } from './postingListChanger.ts';
 import { Writes } from './writes.ts';
 

@@ -2,7 +2,7 @@ import { END_OF_SEGMENT } from '../../../../traces/index.ts';
 import type { TraceEnvironment } from '../environment.ts';
 import type { IndexState } from '../indexState.ts';
 import { pageKey } from '../keys.ts';
-import { appendToPage, changePages, type PageChanges } from '../postingPages.ts';
+import { appendToPage, changePages, type PageChanges } from '../postings/postingPages.ts';
 import type { Writes } from './writes.ts';
 
 /**

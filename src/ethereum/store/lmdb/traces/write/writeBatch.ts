@@ -16,6 +16,7 @@ import { STATE_KEY, type TraceEnvironment, UNAVAILABLE_KEY, UNMERGED_KEY } from 
 import type { IndexState } from '../indexState.ts';
 import { chunkKey, chunksOf, uint32Key } from '../keys.ts';
 import { OnDemandChanges, onDemandBytesOf } from '../onDemandRecords.ts';
+import { postingKeysOf } from '../postings/storedPostings.ts';
 import {
   encodeBlock,
   encodeNumbers,
@@ -25,7 +26,6 @@ import {
   type StateVersion,
   UnmergedBlocks,
 } from '../records.ts';
-import { postingKeysOf } from '../storedPostings.ts';
 import { postingListChanger } from './postingListChanger.ts';
 import { Writes } from './writes.ts';
 

@@ -4,8 +4,8 @@ import {
   segmentOf,
   TRACES_PER_CHUNK,
   visitTerms,
-} from '../../../traces/index.ts';
-import { postingKeyOf, SIDE_AND_TERM_BYTES, SIDES } from './keys.ts';
+} from '../../../../traces/index.ts';
+import { postingKeyOf, SIDE_AND_TERM_BYTES, SIDES } from '../keys.ts';
 
 export interface StoredChunks {
   chunk(blockNumber: number, traceIndex: number): Uint8Array;

@@ -4,8 +4,8 @@ import {
   PostingList,
   type ReadPage,
   type RecentPostings,
-} from '../../../traces/index.ts';
-import { pageKey, SIDE_AND_TERM_AT } from './keys.ts';
+} from '../../../../traces/index.ts';
+import { pageKey, SIDE_AND_TERM_AT } from '../keys.ts';
 import {
   lastPositionIn,
   lengthIn,

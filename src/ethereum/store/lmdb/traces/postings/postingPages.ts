@@ -1,5 +1,5 @@
-import { PAGE_POSITIONS } from '../../../traces/index.ts';
-import { DamagedIndexError } from './damagedIndexError.ts';
+import { PAGE_POSITIONS } from '../../../../traces/index.ts';
+import { DamagedIndexError } from '../damagedIndexError.ts';
 
 /**
  * A posting list is stored in pages of PAGE_POSITIONS 32-bit positions. If a list has several pages, the number of
