@@ -80,9 +80,14 @@ const program = new Program({
     ...nodes.urls.flatMap((url) => ['--upstream', url]),
     ...chainFlags,
     ...cacheFlags,
-    ...['--dns-account', 'chaos-0', '--dns-listen', `127.0.0.1:${guard.port}`],
-    ...['--dns-servers', ...servers.targets.map(({ host, port }) => `${host}:${port}`)],
-    ...['--dns-zones', `${ZONE_NAME}=${zoneFile}`],
+    '--dns-account',
+    'chaos-0',
+    '--dns-listen',
+    `127.0.0.1:${guard.port}`,
+    '--dns-servers',
+    ...servers.targets.map(({ host, port }) => `${host}:${port}`),
+    '--dns-zones',
+    `${ZONE_NAME}=${zoneFile}`,
   ],
 });
 const chain = new StableChain(nodes.anvil.url);

@@ -86,8 +86,14 @@ try {
   });
   await node.call('anvil_mine', `0x${BLOCKS_TO_FINAL.toString(16)}`);
   const server = await startFloodgate(await freePort(), [
-    ...['--data-dir', join(folder, 'data'), '--upstream', anvil.url, '--index-from', '0'],
-    ...['--gateway-debug-tracers', 'callTracer'],
+    '--data-dir',
+    join(folder, 'data'),
+    '--upstream',
+    anvil.url,
+    '--index-from',
+    '0',
+    '--gateway-debug-tracers',
+    'callTracer',
   ]);
   running.push(server);
 

@@ -2,9 +2,26 @@ import type { Command, Option as Flag, Help } from 'commander';
 
 /** Options of the server that most operators set. `--help` shows these, and `--help-all` all. */
 export const USUAL: readonly string[] = [
-  ...['host', 'port', 'dataDir', 'role', 'workers', 'apiToken', 'upstream', 'traceStore', 'rules.store'],
-  ...['tls.cert', 'tls.key', 'http.trustedProxies', 'ops.port', 'console.enabled', 'gateway.ratePerAddress'],
-  ...['dns.account', 'dns.listen', 'dns.servers', 'dns.zones', 'index.from'],
+  'host',
+  'port',
+  'dataDir',
+  'role',
+  'workers',
+  'apiToken',
+  'upstream',
+  'traceStore',
+  'rules.store',
+  'tls.cert',
+  'tls.key',
+  'http.trustedProxies',
+  'ops.port',
+  'console.enabled',
+  'gateway.ratePerAddress',
+  'dns.account',
+  'dns.listen',
+  'dns.servers',
+  'dns.zones',
+  'index.from',
 ];
 const INDENT = '  ';
 const WIDTH = 80;

@@ -75,8 +75,14 @@ async function launchAnvil(options: Launch): Promise<Anvil> {
   const state = fresh || statePath === undefined ? [] : ['--load-state', statePath];
   // `fifo` orders the transactions of a block by their arrival.
   const fixed = [
-    ...['--host', '127.0.0.1', '--port', String(port), '--order', 'fifo'],
-    ...['--prune-history', String(KEPT_STATES)],
+    '--host',
+    '127.0.0.1',
+    '--port',
+    String(port),
+    '--order',
+    'fifo',
+    '--prune-history',
+    String(KEPT_STATES),
   ];
   const args = [...fixed, ...mining, ...state, ...extraArgs];
   const child = await startProcess({ name: 'anvil', file, args, ready: LISTENING });

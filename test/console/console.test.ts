@@ -418,8 +418,14 @@ describe.skipIf(CHROMIUM === undefined)(
       const bothSeries = async () => (await painted('dropped')) > 0 && (await painted('would-drop')) > 0;
       await until('drops and would-be drops in the graph', bothSeries);
       expect((await texts('.legend-title')).map((text) => text.trim())).toEqual([
-        ...['answered', 'limited by the guard', 'not answered by the servers'],
-        ...['passed', 'would drop', 'truncated', 'dropped', 'rate limit'],
+        'answered',
+        'limited by the guard',
+        'not answered by the servers',
+        'passed',
+        'would drop',
+        'truncated',
+        'dropped',
+        'rate limit',
       ]);
       await checkState(tab, 'now-enabled');
       await page.getByRole('link', { name: 'Attack details' }).click();

@@ -39,14 +39,21 @@ describe.skipIf(CHROMIUM === undefined || postgresFolder === undefined)(
       const guardAt = (region: string, datacenter: string): Promise<RulesServer> =>
         startServer({
           args: [
-            ...['--rules-store', postgres.url(), '--console-enabled', '--dns-account', ACCOUNT],
-            ...['--dns-listen', '127.0.0.1:0', '--dns-region', region, '--dns-datacenter', datacenter],
-            ...[
-              '--dns-servers',
-              `${authority.host}:${authority.port}`,
-              '--dns-zones',
-              `${ZONE_NAME}=${zone}`,
-            ],
+            '--rules-store',
+            postgres.url(),
+            '--console-enabled',
+            '--dns-account',
+            ACCOUNT,
+            '--dns-listen',
+            '127.0.0.1:0',
+            '--dns-region',
+            region,
+            '--dns-datacenter',
+            datacenter,
+            '--dns-servers',
+            `${authority.host}:${authority.port}`,
+            '--dns-zones',
+            `${ZONE_NAME}=${zone}`,
           ],
         });
       here = await guardAt('WEUR', 'AMS');

@@ -44,9 +44,19 @@ describe.skipIf(CHROMIUM === undefined)(
           FLOODGATE_ALERTS_ALLOW_PRIVATE: 'true',
         },
         args: [
-          ...['--console-enabled', '--dns-account', ACCOUNT, '--dns-listen', '127.0.0.1:0'],
-          ...['--dns-region', 'WEUR', '--dns-datacenter', 'AMS'],
-          ...['--dns-servers', `${authority.host}:${authority.port}`, '--dns-zones', `${ZONE_NAME}=${zone}`],
+          '--console-enabled',
+          '--dns-account',
+          ACCOUNT,
+          '--dns-listen',
+          '127.0.0.1:0',
+          '--dns-region',
+          'WEUR',
+          '--dns-datacenter',
+          'AMS',
+          '--dns-servers',
+          `${authority.host}:${authority.port}`,
+          '--dns-zones',
+          `${ZONE_NAME}=${zone}`,
         ],
       });
       tab = await openTab(browser, server.url);

@@ -63,8 +63,12 @@ describe.skipIf(CHROMIUM === undefined)(
         config: { index: { finality: 'none' }, console: { enabled: true } },
         env: { FLOODGATE_ALERTS_WEBHOOKS: receiver.url, FLOODGATE_ALERTS_ALLOW_PRIVATE: 'true' },
         args: [
-          ...['--dns-account', ACCOUNT, '--dns-listen', '127.0.0.1:0'],
-          ...['--dns-servers', `${authority.host}:${authority.port}`],
+          '--dns-account',
+          ACCOUNT,
+          '--dns-listen',
+          '127.0.0.1:0',
+          '--dns-servers',
+          `${authority.host}:${authority.port}`,
         ],
       });
       ids['RULE'] = (await create(rulesPath(ACCOUNT), { ...newRule, mode: 'monitoring' })).id;

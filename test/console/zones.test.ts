@@ -157,7 +157,10 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.getByText('Another client changed this policy in the meantime (412)').waitFor();
       await page.unrouteAll({ behavior: 'wait' });
       expect(await page.locator('.conflict tbody tr').first().locator('td').allTextContents()).toEqual([
-        ...['Rate (queries/s)', '2000', '2500', '3000'],
+        'Rate (queries/s)',
+        '2000',
+        '2500',
+        '3000',
       ]);
       expect(await field('rate').inputValue()).toBe('3000');
       expect(await field('comment').inputValue()).toBe('changed <b>here</b>');

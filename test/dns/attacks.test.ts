@@ -38,8 +38,11 @@ const start = (): Promise<Program> =>
   startProgram(
     folder,
     server,
-    ...['--dns-zones', `${ZONE_NAME}=${join(folder, 'zone')}`],
-    ...['--alerts-webhooks', receiver.url, '--alerts-allow-private'],
+    '--dns-zones',
+    `${ZONE_NAME}=${join(folder, 'zone')}`,
+    '--alerts-webhooks',
+    receiver.url,
+    '--alerts-allow-private',
   );
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'floodgate-dns-'));
@@ -343,7 +346,10 @@ describe('floodgate dns watch', () => {
     program = await startProgram(
       folder,
       server,
-      ...['--port', String(port), '--dns-zones', `${ZONE_NAME}=${join(folder, 'zone')}`],
+      '--port',
+      String(port),
+      '--dns-zones',
+      `${ZONE_NAME}=${join(folder, 'zone')}`,
     );
     const seen = reported.length;
     await until('dns watch to show the guard again', () => /passed=/.test(reported.slice(seen)));

@@ -372,10 +372,16 @@ describe('the dnsdist driver', () => {
       startProgram(
         dataDir,
         server,
-        ...['--dns-dnsdist-consoles', `${dnsdist.console.host}:${dnsdist.console.port}`],
-        ...['--dns-dnsdist-key', dnsdist.key, '--dns-dnsdist-folder', dnsdist.folder],
-        ...['--dns-dnstap-listen', `${dnsdist.dnstap.host}:${dnsdist.dnstap.port}`],
-        ...['--dns-zones', `${ZONE_NAME}=${zoneFile}`],
+        '--dns-dnsdist-consoles',
+        `${dnsdist.console.host}:${dnsdist.console.port}`,
+        '--dns-dnsdist-key',
+        dnsdist.key,
+        '--dns-dnsdist-folder',
+        dnsdist.folder,
+        '--dns-dnstap-listen',
+        `${dnsdist.dnstap.host}:${dnsdist.dnstap.port}`,
+        '--dns-zones',
+        `${ZONE_NAME}=${zoneFile}`,
       );
     const console = new DnsdistConsole(dnsdist.console, dnsdist.key);
     atEnd(() => console.close());

@@ -261,8 +261,16 @@ describe.skipIf(postgresFolder === undefined)(
         const store = ['--rules-store', postgres.url()];
         const guarding = (region: string, datacenter: string): string[] => [
           ...store,
-          ...['--dns-account', 'a', '--dns-listen', '127.0.0.1:0', '--dns-region', region],
-          ...['--dns-datacenter', datacenter, '--dns-servers', `${authority.host}:${authority.port}`],
+          '--dns-account',
+          'a',
+          '--dns-listen',
+          '127.0.0.1:0',
+          '--dns-region',
+          region,
+          '--dns-datacenter',
+          datacenter,
+          '--dns-servers',
+          `${authority.host}:${authority.port}`,
         ];
         servers.push(
           await startServer({ args: guarding('WEUR', 'AMS') }),

@@ -219,13 +219,19 @@ it('floodgate start fails if servers are missing or an address is invalid, and n
     refused('port 0 is not a valid destination', '--dns-servers', '127.0.0.1:0'),
     refused(
       'dns.zones: "a..b" is not a domain name',
-      ...['--dns-servers', '127.0.0.1:53', '--dns-zones', 'a..b=zone'],
+      '--dns-servers',
+      '127.0.0.1:53',
+      '--dns-zones',
+      'a..b=zone',
     ),
     refused('and a free port', '--dns-servers', '127.0.0.1:53', '--dns-listen', taken),
     refused('where the guard itself listens', '--dns-servers', taken, '--dns-listen', taken),
     refused(
       /dns\.transfers\.allow: "192\.0\.2\.7\/24" has bits set after its prefix/,
-      ...['--dns-servers', taken, '--dns-transfers-allow', '192.0.2.7/24'],
+      '--dns-servers',
+      taken,
+      '--dns-transfers-allow',
+      '192.0.2.7/24',
     ),
   ]);
 });

@@ -113,16 +113,14 @@ describe.concurrent.each(nodes)('DNS servers without a route, with $name,', ({ n
     const program = new NamespacedProgram(
       folder,
       node,
-      ...[
-        '--port',
-        '8420',
-        '--dns-listen',
-        '127.0.0.1:5353',
-        '--dns-servers',
-        '192.0.2.1:53',
-        '--dns-threads',
-        '2',
-      ],
+      '--port',
+      '8420',
+      '--dns-listen',
+      '127.0.0.1:5353',
+      '--dns-servers',
+      '192.0.2.1:53',
+      '--dns-threads',
+      '2',
     );
     ctx.onTestFinished(async () => void (await program.stop('SIGKILL')));
     await until('the program to run', () => program.output.includes('"msg":"guarding DNS"'));

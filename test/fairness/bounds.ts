@@ -49,8 +49,14 @@ export function linesOf(report: MixReport): string[] {
     const { name, p99Ms, p50Ms, maxMs } = watch;
     const aloneMs = p99Of(alone, name);
     const cells = [
-      ...[name, aloneMs.toFixed(1), p50Ms.toFixed(1), p99Ms.toFixed(1), maxMs.toFixed(1)],
-      ...[(p99Ms / aloneMs).toFixed(1), percent(answeredShare(watch)), String(watch.failures)],
+      name,
+      aloneMs.toFixed(1),
+      p50Ms.toFixed(1),
+      p99Ms.toFixed(1),
+      maxMs.toFixed(1),
+      (p99Ms / aloneMs).toFixed(1),
+      percent(answeredShare(watch)),
+      String(watch.failures),
     ];
     return `| ${cells.join(' | ')} |`;
   });

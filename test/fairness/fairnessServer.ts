@@ -113,11 +113,28 @@ export class FairnessWorld {
 
   #start(dataDir: string, flags: readonly string[]): Promise<RunningProgram> {
     const args = [
-      ...['start', '--port', '0', '--data-dir', dataDir, '--upstream', this.#chain.nodeUrl],
-      ...['--index-from', String(this.#chain.firstIndexed), '--index-poll-interval-ms', POLL_INTERVAL_MS],
-      ...['--index-finality', FINALITY, '--dns-account', GUARD_ACCOUNT, '--dns-listen', `${LOOPBACK}:0`],
-      ...['--dns-servers', `${LOOPBACK}:${this.#authority.port}`],
-      ...['--dns-zones', `${ZONE_NAME}=${join(this.#folder, 'zone')}`, ...flags],
+      'start',
+      '--port',
+      '0',
+      '--data-dir',
+      dataDir,
+      '--upstream',
+      this.#chain.nodeUrl,
+      '--index-from',
+      String(this.#chain.firstIndexed),
+      '--index-poll-interval-ms',
+      POLL_INTERVAL_MS,
+      '--index-finality',
+      FINALITY,
+      '--dns-account',
+      GUARD_ACCOUNT,
+      '--dns-listen',
+      `${LOOPBACK}:0`,
+      '--dns-servers',
+      `${LOOPBACK}:${this.#authority.port}`,
+      '--dns-zones',
+      `${ZONE_NAME}=${join(this.#folder, 'zone')}`,
+      ...flags,
     ];
     const env = cleanEnvironment({ FLOODGATE_API_TOKEN: OPERATOR_TOKEN });
     const command = [process.execPath, ...nodeFlagsOf(this.#program), this.#program] as const;

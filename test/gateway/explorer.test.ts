@@ -19,18 +19,22 @@ const STRANGER = `0x${'ab'.repeat(20)}`;
 const NO_ADDRESS = '0x12';
 const NOTHING = { status: '0', message: 'No transactions found', result: [] };
 const MEMBERS = [
-  ...[
-    'blockNumber',
-    'timeStamp',
-    'hash',
-    'transactionHash',
-    'from',
-    'to',
-    'value',
-    'contractAddress',
-    'input',
-  ],
-  ...['type', 'callType', 'gas', 'gasUsed', 'traceId', 'isError', 'errCode'],
+  'blockNumber',
+  'timeStamp',
+  'hash',
+  'transactionHash',
+  'from',
+  'to',
+  'value',
+  'contractAddress',
+  'input',
+  'type',
+  'callType',
+  'gas',
+  'gasUsed',
+  'traceId',
+  'isError',
+  'errCode',
 ];
 
 /** Invalid queries, with the texts that the error must contain; clients search for some of them. */

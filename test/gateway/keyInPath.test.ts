@@ -100,8 +100,14 @@ describe('an API key in the path or in X-API-Key', () => {
     const below = ['', '/page.js', '/nothing', '/api/x', '//', `/${other}`];
     const paths = [
       ...below.map((path) => `/v1/mainnet/${key}${path}`),
-      ...[`/v1/${key}`, `/v1/${key}/mainnet`, `/v1/none/${key}/api`, `/v2/mainnet/${key}`, `/${key}`],
-      ...[`/console/${key}`, `/nothing?key=${key}`, `/client/v4/${key}`],
+      `/v1/${key}`,
+      `/v1/${key}/mainnet`,
+      `/v1/none/${key}/api`,
+      `/v2/mainnet/${key}`,
+      `/${key}`,
+      `/console/${key}`,
+      `/nothing?key=${key}`,
+      `/client/v4/${key}`,
     ];
     for (const path of paths) {
       const { status, headers, text } = await get(path, html);

@@ -287,7 +287,10 @@ describe('slow readers', () => {
 
   it('are counted by client address behind a trusted proxy', async () => {
     const floodgate = await start(
-      ...['--http-max-unsent-bytes', String(2 * MEGABYTE), '--http-trusted-proxies', '127.0.0.1'],
+      '--http-max-unsent-bytes',
+      String(2 * MEGABYTE),
+      '--http-trusted-proxies',
+      '127.0.0.1',
     );
     const socket = await reader(floodgate, '127.0.0.1');
     socket.write(rawRequest(floodgate.gatewayUrl, [callOf(nextAddress++)], ['x-forwarded-for: 2001:db8::1']));

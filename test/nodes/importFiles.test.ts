@@ -75,7 +75,13 @@ async function exportTo(dataDir: string, format: string, blocks = BLOCKS): Promi
 }
 
 const importArgs = ({ traces, headers }: Files, dataDir: string): string[] => [
-  ...['import', '--traces', traces, '--headers', headers, '--data-dir', dataDir],
+  'import',
+  '--traces',
+  traces,
+  '--headers',
+  headers,
+  '--data-dir',
+  dataDir,
 ];
 
 /** Returns all blocks of an index with the hash of their traces, so that a failure has few lines. */

@@ -135,8 +135,14 @@ describe('deploy/', () => {
     const made = await readBy('kustomize', 'kubernetes', context);
     const resources = parseAllDocuments(made).map((document) => document.toJS());
     expect(resources.map(({ kind }) => kind).sort()).toEqual([
-      ...['ConfigMap', 'Namespace', 'NetworkPolicy', 'PodDisruptionBudget'],
-      ...['Service', 'Service', 'Service', 'StatefulSet'],
+      'ConfigMap',
+      'Namespace',
+      'NetworkPolicy',
+      'PodDisruptionBudget',
+      'Service',
+      'Service',
+      'Service',
+      'StatefulSet',
     ]);
     const pod = resources.find(({ kind }) => kind === 'StatefulSet').spec.template;
     for (const { kind, spec } of resources) {

@@ -208,8 +208,23 @@ function authority(folder: string, name: string): Authority {
 function certificate(folder: string, { certFile, keyFile }: Authority, subject: string): Certificate {
   const [key, cert] = [join(folder, 'server.key'), join(folder, 'server.pem')];
   openssl(
-    ...['req', '-x509', ...NEW_KEY, '-keyout', key, '-out', cert, '-days', '2', '-subj', '/CN=server'],
-    ...['-CA', certFile, '-CAkey', keyFile, '-addext', `subjectAltName=${subject}`],
+    'req',
+    '-x509',
+    ...NEW_KEY,
+    '-keyout',
+    key,
+    '-out',
+    cert,
+    '-days',
+    '2',
+    '-subj',
+    '/CN=server',
+    '-CA',
+    certFile,
+    '-CAkey',
+    keyFile,
+    '-addext',
+    `subjectAltName=${subject}`,
   );
   return { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') };
 }

@@ -18,9 +18,18 @@ it('schemathesis finds no response that violates the OpenAPI document, and no 5x
     const run = spawnGuarded(
       'schemathesis',
       [
-        ...['--config-file', config, 'run', `${server.baseUrl}/openapi.json`, '--url', server.baseUrl],
-        ...['--header', `Authorization: Bearer ${TOKEN}`, '--max-examples', String(EXAMPLES)],
-        ...['--generation-deterministic', '--no-color'],
+        '--config-file',
+        config,
+        'run',
+        `${server.baseUrl}/openapi.json`,
+        '--url',
+        server.baseUrl,
+        '--header',
+        `Authorization: Bearer ${TOKEN}`,
+        '--max-examples',
+        String(EXAMPLES),
+        '--generation-deterministic',
+        '--no-color',
       ],
       // schemathesis writes files to its working folder.
       { cwd: server.dataDir },

@@ -45,8 +45,11 @@ describe('the API of zone policies', () => {
       const { result, ...rest } = created.json;
       expect(rest).toEqual(done);
       expect(Object.keys(result)).toEqual([
-        ...['id', 'zone', ...Object.keys(settings)],
-        ...['created_on', 'modified_on'],
+        'id',
+        'zone',
+        ...Object.keys(settings),
+        'created_on',
+        'modified_on',
       ]);
       expect(result).toMatchObject({ zone: 'example.com', ...settings });
       const rated = { zone: 'bl.example.com', judge_by: 'rate', rate: 2000, comment: 'a blocklist' };
@@ -126,7 +129,10 @@ describe('the API of zone policies', () => {
       return [status, ...json.errors.map(({ source }: { source?: { pointer: string } }) => source?.pointer)];
     };
     expect(await pointersOf('POST', path, { zone: 'a..b', rate: 0, why: 1 })).toEqual([
-      ...[400, '/zone', '/rate', '/why'],
+      400,
+      '/zone',
+      '/rate',
+      '/why',
     ]);
     expect(await pointersOf('POST', path, {})).toEqual([400, '/zone']);
     const { id } = (await send('POST', path, { zone: 'example.com' })).json.result;

@@ -52,8 +52,13 @@ const COMMANDS: readonly [name: string, Reads][] = [
     'a certificate for ClickHouse',
     (file) => ({
       args: [
-        ...[...START, '--role', 'gateway', '--upstream', 'http://127.0.0.1:9'],
-        ...['--trace-store', `clickhouse://db.example/a?ca=${file}`],
+        ...START,
+        '--role',
+        'gateway',
+        '--upstream',
+        'http://127.0.0.1:9',
+        '--trace-store',
+        `clickhouse://db.example/a?ca=${file}`,
       ],
     }),
   ],

@@ -238,7 +238,7 @@ it(`a server starts after its first start in a new data folder was killed, seed 
         .split('\n')
         .toSorted()
         .map((line) => line.split(':')[0]),
-    ).toEqual([...['', 'dns', 'gateway', 'rules', 'traces']]);
+    ).toEqual(['', 'dns', 'gateway', 'rules', 'traces']);
     expect(verified.status, verified.stdout).toBe(0);
   }
   expect(interrupted).toBeGreaterThan(0);

@@ -33,7 +33,9 @@ const start = (config: string): Promise<RunningProgram> =>
     cwd: folder,
     command: [
       ...(['bash', '-c', `exec "$@" ${config}`, file] as const),
-      ...[process.execPath, ...nodeFlagsOf(PROGRAM), PROGRAM],
+      process.execPath,
+      ...nodeFlagsOf(PROGRAM),
+      PROGRAM,
     ],
   });
 

@@ -112,8 +112,12 @@ export class Postgres {
   /** Starts the server with its existing data, also after `stop` or `kill`. */
   async restart(): Promise<void> {
     const settings = [
-      ...[`port=${this.port}`, 'listen_addresses=127.0.0.1', `unix_socket_directories=${this.#folder}`],
-      ...['shared_buffers=16MB', 'max_wal_size=64MB', ...this.#settings],
+      `port=${this.port}`,
+      'listen_addresses=127.0.0.1',
+      `unix_socket_directories=${this.#folder}`,
+      'shared_buffers=16MB',
+      'max_wal_size=64MB',
+      ...this.#settings,
     ];
     const [file, ...args] = asOwner('postgres', [
       '-D',

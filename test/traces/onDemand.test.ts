@@ -52,8 +52,12 @@ describe('requested blocks below index.from', () => {
 
   async function withFloodgate(use: (floodgate: Floodgate) => Promise<void>): Promise<void> {
     const args = [
-      ...['--index-from', String(INDEX_FROM), '--index-poll-interval-ms', '50'],
-      ...['--index-finality', 'node'],
+      '--index-from',
+      String(INDEX_FROM),
+      '--index-poll-interval-ms',
+      '50',
+      '--index-finality',
+      'node',
     ];
     const floodgate = await startFloodgate({ upstream: node.url, args });
     asked.clear();

@@ -115,8 +115,12 @@ describe(`the repair of an index while a node lies, seed ${SEED}`, () => {
       dataDir,
       whenListening: true,
       args: [
-        ...['--index-poll-interval-ms', '50', '--index-finality', `depth:${FINAL_DEPTH}`],
-        ...['--index-check-receipts', ...options],
+        '--index-poll-interval-ms',
+        '50',
+        '--index-finality',
+        `depth:${FINAL_DEPTH}`,
+        '--index-check-receipts',
+        ...options,
       ],
     });
   }

@@ -98,7 +98,11 @@ describe.skipIf(!hasClickHouse)(`floodgate verify --trace-store${WITHOUT_CLICKHO
     for (const text of ['notes of the operator\n', 'without a line break']) {
       writeFileSync(other, text);
       const { status, stderr } = await floodgate([
-        ...['verify', '--trace-store', clickHouse.url(), '--record', other],
+        'verify',
+        '--trace-store',
+        clickHouse.url(),
+        '--record',
+        other,
       ]);
       expect(stderr).toContain(`--record is ${other}, which is not a list of verified segments`);
       expect(status).not.toBe(0);

@@ -152,7 +152,10 @@ async function verifyInChild(folder: string, store: string, record?: string): Pr
   const found = await Promise.all(
     Array.from({ length: processes }, (_, index) =>
       verifyShare(folder, [
-        ...['--store', store, '--share', `${index}/${processes}`],
+        '--store',
+        store,
+        '--share',
+        `${index}/${processes}`,
         ...(record === undefined ? [] : ['--record', record]),
       ]),
     ),

@@ -6,7 +6,15 @@ import { addConnectionFlags, connect } from './rules/rulesConnection.ts';
 import { formatTable } from './rules/rulesTable.ts';
 
 const HEADINGS = [
-  ...['region', 'datacenter', 'state', 'last seen (UTC)', 'rule', 'mode', 'since (UTC)', 'version', 'id'],
+  'region',
+  'datacenter',
+  'state',
+  'last seen (UTC)',
+  'rule',
+  'mode',
+  'since (UTC)',
+  'version',
+  'id',
 ];
 
 /** `floodgate fleet`: lists the guards of an account. */
@@ -38,8 +46,15 @@ const rowOf = ({
   last_seen_on,
   is_up,
 }: Instance): string[] => [
-  ...[region, datacenter, is_up ? 'up' : 'silent', momentOf(last_seen_on)],
-  ...[rule?.id ?? 'none', rule?.mode ?? '-', momentOf(rule_since), version, id],
+  region,
+  datacenter,
+  is_up ? 'up' : 'silent',
+  momentOf(last_seen_on),
+  rule?.id ?? 'none',
+  rule?.mode ?? '-',
+  momentOf(rule_since),
+  version,
+  id,
 ];
 
 const momentOf = (text: string): string => text.slice(0, 19).replace('T', ' ');

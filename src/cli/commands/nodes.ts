@@ -55,6 +55,10 @@ async function send(command: Command, method: 'GET' | 'POST', path: string): Pro
 }
 
 const rowOf = ({ network, node, host, health, head_block, in_flight }: NodeView): string[] => [
-  ...[network, node, host, health],
-  ...[head_block === null ? '' : String(head_block), String(in_flight)],
+  network,
+  node,
+  host,
+  health,
+  head_block === null ? '' : String(head_block),
+  String(in_flight),
 ];

@@ -7,8 +7,16 @@ import { MODES } from './recentRates.ts';
 const MINUTE_MS = 60_000;
 const SECONDS_PER_MINUTE = 60;
 const MEMBERS = [
-  ...['passed', 'truncated', 'dropped', 'would_drop', 'known_asked', 'known_answered', 'known_limited'],
-  ...['bucket_per_second', 'attack', 'mode'],
+  'passed',
+  'truncated',
+  'dropped',
+  'would_drop',
+  'known_asked',
+  'known_answered',
+  'known_limited',
+  'bucket_per_second',
+  'attack',
+  'mode',
 ];
 
 export interface MinuteStore {

@@ -10,8 +10,16 @@ const END = questionOfWire(NAME, 1, KEY).end;
 
 const record = (owner: Uint8Array, type: number, data: readonly number[]) => [
   ...owner,
-  ...[type >> 8, type & 0xff, 0, 1, 0, 0, 0, 60],
-  ...[data.length >> 8, data.length & 0xff],
+  type >> 8,
+  type & 0xff,
+  0,
+  1,
+  0,
+  0,
+  0,
+  60,
+  data.length >> 8,
+  data.length & 0xff,
   ...data,
 ];
 const SOA = record(ZONE, 6, Array(24).fill(0));

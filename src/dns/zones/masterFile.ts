@@ -76,28 +76,13 @@ const DEFAULT_TTL_SECONDS = 3600;
  * are the IANA types that a zone file can contain, and ALIAS and LUA of PowerDNS. Other words are errors: after a line
  * that was indented by mistake, the owner would be taken for a type, and its name would be unknown.
  */
-const TYPE_WORD = new RegExp(
-  `^(TYPE\\d+|${[
-    ...['MD', 'MF', 'MB', 'MG', 'MR', 'WKS', 'HINFO', 'MINFO', 'RP', 'AFSDB', 'X25', 'ISDN', 'RT', 'NSAP'],
-    ...['NSAP-PTR', 'SIG', 'KEY', 'PX', 'GPOS', 'LOC', 'NXT', 'EID', 'NIMLOC', 'ATMA', 'KX', 'CERT', 'A6'],
-    ...['SINK', 'APL', 'SSHFP', 'IPSECKEY', 'RRSIG', 'NSEC', 'DHCID', 'NSEC3', 'NSEC3PARAM', 'SMIMEA', 'HIP'],
-    ...[
-      'NINFO',
-      'RKEY',
-      'TALINK',
-      'CDS',
-      'CDNSKEY',
-      'OPENPGPKEY',
-      'CSYNC',
-      'ZONEMD',
-      'DSYNC',
-      'HHIT',
-      'BRID',
-    ],
-    ...['SPF', 'NID', 'L32', 'L64', 'LP', 'EUI48', 'EUI64', 'URI', 'AVC', 'DOA', 'AMTRELAY', 'RESINFO'],
-    ...['WALLET', 'CLA', 'IPN', 'TA', 'DLV', 'ALIAS', 'LUA'],
-  ].join('|')})$`,
-);
+const TYPE_NAMES = `
+  MD MF MB MG MR WKS HINFO MINFO RP AFSDB X25 ISDN RT NSAP NSAP-PTR SIG KEY PX GPOS LOC NXT EID NIMLOC ATMA KX
+  CERT A6 SINK APL SSHFP IPSECKEY RRSIG NSEC DHCID NSEC3 NSEC3PARAM SMIMEA HIP NINFO RKEY TALINK CDS CDNSKEY
+  OPENPGPKEY CSYNC ZONEMD DSYNC HHIT BRID SPF NID L32 L64 LP EUI48 EUI64 URI AVC DOA AMTRELAY RESINFO WALLET CLA
+  IPN TA DLV ALIAS LUA
+`;
+const TYPE_WORD = new RegExp(`^(TYPE\\d+|${TYPE_NAMES.trim().split(/\s+/).join('|')})$`);
 const TTL_WORD = /^\d+([smhdw]\d*)*$/i;
 /** Maximum TTL (RFC 2181, 8). */
 const MAX_TTL_SECONDS = 2 ** 31 - 1;

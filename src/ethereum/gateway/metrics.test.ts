@@ -37,7 +37,12 @@ it('an error is counted with its code, and codes that nodes invent share one ser
   await observe(() => Promise.reject(new TypeError('a fault'))).catch(() => undefined);
   const codes = [...(await registry.metrics()).matchAll(/code="([^"]*)"[^}]*\} ([1-9])/g)];
   expect(codes.map(([, code, count]) => `${code}: ${count}`).sort()).toEqual([
-    ...['-32000: 1', '-32602: 1', '-32768: 1', '3: 1', 'fault: 1', 'other: 2'],
+    '-32000: 1',
+    '-32602: 1',
+    '-32768: 1',
+    '3: 1',
+    'fault: 1',
+    'other: 2',
   ]);
 });
 
@@ -50,5 +55,5 @@ it('compressed responses are counted apart from those for which no time was free
   const lines = (await registry.metrics()).split('\n');
   expect(
     lines.filter((line) => /result="(compressed|busy)"/.test(line)).map((line) => line.slice(-1)),
-  ).toEqual([...['2', '1']]);
+  ).toEqual(['2', '1']);
 });

@@ -112,7 +112,13 @@ function plainElements(header: string): { coding: string; weight: number }[] {
 const TOKEN = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz";
 /** All valid weights. */
 const DIGITS = new Set([
-  ...['0', '0.', '1', '1.', '1.0', '1.00', '1.000'],
+  '0',
+  '0.',
+  '1',
+  '1.',
+  '1.0',
+  '1.00',
+  '1.000',
   ...[1, 2, 3].flatMap((length) =>
     Array.from({ length: 10 ** length }, (_, i) => `0.${String(i).padStart(length, '0')}`),
   ),

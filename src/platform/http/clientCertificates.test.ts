@@ -46,18 +46,23 @@ function issued(name: string, authority: string, endSeconds: number): Pair {
   const config = `[ca]\ndefault_ca=d\n[d]\ndatabase=${name}.txt\nnew_certs_dir=.\nrand_serial=yes\npolicy=p\ndefault_md=sha256\n[p]\ncommonName=supplied\n`;
   writeFileSync(at(`${name}.cnf`), config);
   openssl(
-    ...[
-      'ca',
-      '-batch',
-      '-config',
-      `${name}.cnf`,
-      '-cert',
-      `${authority}.pem`,
-      '-keyfile',
-      `${authority}.key`,
-    ],
-    ...['-startdate', time(endSeconds - 86_400), '-enddate', time(endSeconds)],
-    ...['-in', `${name}.csr`, '-out', `${name}.pem`, '-notext'],
+    'ca',
+    '-batch',
+    '-config',
+    `${name}.cnf`,
+    '-cert',
+    `${authority}.pem`,
+    '-keyfile',
+    `${authority}.key`,
+    '-startdate',
+    time(endSeconds - 86_400),
+    '-enddate',
+    time(endSeconds),
+    '-in',
+    `${name}.csr`,
+    '-out',
+    `${name}.pem`,
+    '-notext',
   );
   return pair(name);
 }

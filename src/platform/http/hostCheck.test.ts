@@ -11,14 +11,42 @@ function answered(host: string | undefined, address: string, allowedHosts?: read
 
 describe('the Host of a request on loopback', () => {
   it.each([
-    ...['localhost', 'localhost:8420', 'LocalHost', 'localhost.', 'app.localhost:1', undefined, ''],
-    ...['127.0.0.1', '127.0.0.1:8420', '127.9.9.9', '[::1]', '[::1]:8420', '192.0.2.7:80', '[2001:db8::1]:1'],
+    'localhost',
+    'localhost:8420',
+    'LocalHost',
+    'localhost.',
+    'app.localhost:1',
+    undefined,
+    '',
+    '127.0.0.1',
+    '127.0.0.1:8420',
+    '127.9.9.9',
+    '[::1]',
+    '[::1]:8420',
+    '192.0.2.7:80',
+    '[2001:db8::1]:1',
   ])('may be %j', (host) => expect(answered(host, LOOPBACK)).toBe(undefined));
 
   it.each([
-    ...['rebound.example', 'rebound.example:8420', 'localhost.example', 'notlocalhost', '127.0.0.1.example'],
-    ...['localhost:8420.example', 'localhost@example', 'x@localhost', '[::1].example', '[localhost]', '::1'],
-    ...['127.1', '0x7f.1', '2130706433', ' localhost', 'localhost,rebound.example', '[', ':', '.'],
+    'rebound.example',
+    'rebound.example:8420',
+    'localhost.example',
+    'notlocalhost',
+    '127.0.0.1.example',
+    'localhost:8420.example',
+    'localhost@example',
+    'x@localhost',
+    '[::1].example',
+    '[localhost]',
+    '::1',
+    '127.1',
+    '0x7f.1',
+    '2130706433',
+    ' localhost',
+    'localhost,rebound.example',
+    '[',
+    ':',
+    '.',
   ])('may not be %j', (host) => expect(answered(host, LOOPBACK)).toBe(421));
 
   it.each(['127.0.0.1', '127.0.1.1', '::1', '::ffff:127.0.0.1'])(

@@ -63,9 +63,18 @@ it('a plan changes and creates before it deletes, and zone policies before rules
   const { steps, failure } = await apply(STEPS + 1);
   expect(failure).toBeUndefined();
   expect(steps).toEqual([
-    ...['changed a.test', 'changed b.test', 'created e.test', 'created f.test'],
-    ...['changed a', 'changed b', 'created e', 'created f', 'deleted c', 'deleted d'],
-    ...['deleted c.test', 'deleted d.test'],
+    'changed a.test',
+    'changed b.test',
+    'created e.test',
+    'created f.test',
+    'changed a',
+    'changed b',
+    'created e',
+    'created f',
+    'deleted c',
+    'deleted d',
+    'deleted c.test',
+    'deleted d.test',
   ]);
 });
 

@@ -23,8 +23,12 @@ function essence(rules: readonly NewRule[]): string[] {
   return rules
     .map(({ scope, name, mode, profile_sensitivity, rate_sensitivity, burst_sensitivity }) =>
       [
-        ...[scope, scope === 'global' ? name : name.toLowerCase(), mode],
-        ...[profile_sensitivity, rate_sensitivity, burst_sensitivity],
+        scope,
+        scope === 'global' ? name : name.toLowerCase(),
+        mode,
+        profile_sensitivity,
+        rate_sensitivity,
+        burst_sensitivity,
       ].join(),
     )
     .sort();
@@ -143,7 +147,12 @@ describe('a plan for zone policies', () => {
           return [zone, mode, judge_by, rate, burst, comment];
         });
         const expected = wanted.map(({ zone, mode, judge_by, rate, burst, comment }) => [
-          ...[zone, mode, judge_by, rate, burst, comment],
+          zone,
+          mode,
+          judge_by,
+          rate,
+          burst,
+          comment,
         ]);
         expect(result.sort()).toEqual(expected.sort());
         const covered = [...updates.map(({ item }) => item), ...deletes, ...unchanged];

@@ -111,14 +111,14 @@ describe('an alert about expiry', () => {
     const forever = { ...token('forever', [1, 1]), expires_on: null };
     expect(
       expiring(
-        ...[
-          token('in-8', [90, 8]),
-          token('in-7', [90, 7]),
-          token('in-1', [90, 1]),
-          token('over', [90, -1]),
-          forever,
-        ],
-        ...[token('fresh', [1, 0.9]), token('short', [1, 0.2]), token('revoked', [90, 1], true)],
+        token('in-8', [90, 8]),
+        token('in-7', [90, 7]),
+        token('in-1', [90, 1]),
+        token('over', [90, -1]),
+        forever,
+        token('fresh', [1, 0.9]),
+        token('short', [1, 0.2]),
+        token('revoked', [90, 1], true),
       ),
     ).toEqual(['short', 'in-1', 'in-7']);
     expect(expiring(...Array.from({ length: 5000 }, (_, i) => token(`t${i}`, [90, 1])))).toHaveLength(100);

@@ -106,7 +106,9 @@ export function operatorRoutes(config: Config, options: OperatorRoutesOptions): 
 
 export const operatorsPathsOf = (opened: OpenedParts): readonly string[] => [
   ...(opened.has('rulesApi') ? ['/client/v4'] : []),
-  ...['/healthz', '/readyz', '/metrics'],
+  '/healthz',
+  '/readyz',
+  '/metrics',
 ];
 
 function apiOptions(

@@ -10,8 +10,14 @@ import { CLIENT_ADDRESS_HEADER, HTTPS_HEADER, type RequestReaders } from './rela
  * which node and undici set.
  */
 const HOP_BY_HOP_HEADERS = new Set([
-  ...['connection', 'keep-alive', 'expect', 'upgrade', 'te', 'trailer'],
-  ...['proxy-connection', 'transfer-encoding'],
+  'connection',
+  'keep-alive',
+  'expect',
+  'upgrade',
+  'te',
+  'trailer',
+  'proxy-connection',
+  'transfer-encoding',
 ]);
 
 /** Time after which a worker closes an idle connection, so that a burst of requests does not occupy descriptors. */

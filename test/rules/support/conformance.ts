@@ -33,8 +33,14 @@ export class Conformance {
     if (!operation.responses[status]) return [`${method} ${template}: ${status} is not documented`];
     if (status === 304) return json === undefined ? [] : ['a 304 has a body'];
     const pointer = [
-      ...['paths', template, method.toLowerCase(), 'responses', String(status)],
-      ...['content', 'application/json', 'schema'],
+      'paths',
+      template,
+      method.toLowerCase(),
+      'responses',
+      String(status),
+      'content',
+      'application/json',
+      'schema',
     ];
     return this.#check(`document#/${pointer.map(escapePointer).join('/')}`, json);
   }

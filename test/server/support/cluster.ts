@@ -99,8 +99,12 @@ export class Cluster {
   #argumentsOf(name: ServerName): string[] {
     const rules = ['--rules-store', this.postgres.url()];
     const index = [
-      ...['--trace-store', this.clickHouse.url(), '--index-poll-interval-ms', '100'],
-      ...['--index-finality', `depth:${FINAL_DEPTH}`],
+      '--trace-store',
+      this.clickHouse.url(),
+      '--index-poll-interval-ms',
+      '100',
+      '--index-finality',
+      `depth:${FINAL_DEPTH}`,
     ];
     if (name === 'ingest-1' || name === 'ingest-2')
       return ['--role', 'ingest', ...index, '--index-from', '0'];
@@ -108,8 +112,19 @@ export class Cluster {
       return ['--role', 'gateway,rules', '--trace-store-recent-blocks', RECENT_BLOCKS, ...rules, ...index];
     const { host, port } = this.#authority;
     return [
-      ...['--role', 'guard', ...rules, '--dns-account', ACCOUNT, '--dns-listen', '127.0.0.1:0'],
-      ...['--dns-servers', `${host}:${port}`, '--dns-region', 'R', '--dns-datacenter', name],
+      '--role',
+      'guard',
+      ...rules,
+      '--dns-account',
+      ACCOUNT,
+      '--dns-listen',
+      '127.0.0.1:0',
+      '--dns-servers',
+      `${host}:${port}`,
+      '--dns-region',
+      'R',
+      '--dns-datacenter',
+      name,
     ];
   }
 }

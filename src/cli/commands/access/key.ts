@@ -123,7 +123,8 @@ async function addKey(keys: KeyStore, secret: string, key: ApiKey): Promise<void
 }
 
 const servedMethods = (command: Command): string[] => [
-  ...[...SERVED_METHODS, SUBSCRIBE],
+  ...SERVED_METHODS,
+  SUBSCRIBE,
   ...readConfig(command).gateway.extraMethods,
 ];
 

@@ -125,7 +125,8 @@ function attackTable(attacks: GuardStatus['attacks']): string {
     .toSorted((one, other) => other.now.queries - one.now.queries)
     .slice(0, MAX_ATTACKS)
     .map((attack) => [
-      ...[zonesOf(attack, 1), attack.started_on.slice(11, 19)],
+      zonesOf(attack, 1),
+      attack.started_on.slice(11, 19),
       ...[attack.now.queries, attack.now.limited, attack.now.would_drop].map((rate) => rate.toFixed(0)),
       `${attack.known_names.answered} of ${attack.known_names.asked}`,
     ]);

@@ -7,8 +7,17 @@ import { formatTable } from '../rules/rulesTable.ts';
 import { policyOf, readZone } from '../zones.ts';
 
 const HEADINGS = [
-  ...['zone', 'assessment', 'judged by', 'profile', 'rate', 'queries/day'],
-  ...['limited 1h', '24h', '7d', 'proposed rate', 'burst'],
+  'zone',
+  'assessment',
+  'judged by',
+  'profile',
+  'rate',
+  'queries/day',
+  'limited 1h',
+  '24h',
+  '7d',
+  'proposed rate',
+  'burst',
 ];
 
 /** `floodgate dns zones`: lists zones, and whether a rule can be enabled for them. */
@@ -47,9 +56,15 @@ function rowOf(reported: ReportedAssessment): string[] {
     percent(limited_share[profile_sensitivity]?.[rate_sensitivity] ?? 0),
   );
   return [
-    ...[zone, assessment.replaceAll('_', ' '), judged_by, profile_sensitivity, rate_sensitivity],
-    ...[String(reported.day.queries), ...limited],
-    ...[String(proposed?.rate ?? '-'), String(proposed?.burst ?? '-')],
+    zone,
+    assessment.replaceAll('_', ' '),
+    judged_by,
+    profile_sensitivity,
+    rate_sensitivity,
+    String(reported.day.queries),
+    ...limited,
+    String(proposed?.rate ?? '-'),
+    String(proposed?.burst ?? '-'),
   ];
 }
 

@@ -75,7 +75,10 @@ it('zones are told apart if their name is not compressed', () => {
     return Buffer.concat([answer.subarray(0, at), owner, answer.subarray(at + 2)]);
   };
   expect(['1one', '2one', '1two', '2two'].map((name) => note(answerOf(name)))).toEqual([
-    ...['sent', 'truncated', 'sent', 'truncated'],
+    'sent',
+    'truncated',
+    'sent',
+    'truncated',
   ]);
 });
 

@@ -14,7 +14,11 @@ beforeEach(() => {
 
 it('a name that is answered in another hour of the same day is found again, and then starts anew', () => {
   expect([noted(0), noted(0.9), noted(24), noted(24), noted(24)]).toEqual([
-    ...['first', 'repeated', 'again', 'first', 'repeated'],
+    'first',
+    'repeated',
+    'again',
+    'first',
+    'repeated',
   ]);
 });
 
@@ -24,7 +28,10 @@ it('a name is forgotten after 24 hours', () => {
 
 it('names with other hashes are other names', () => {
   expect([noted(0), noted(1, HIGH ^ 0x100), noted(1, 0x80), noted(2, 0x180)]).toEqual([
-    ...['first', 'first', 'first', 'again'],
+    'first',
+    'first',
+    'first',
+    'again',
   ]);
 });
 

@@ -37,7 +37,10 @@ export class PostgresFleet implements FleetStore {
   async heartbeat({ id, run, account, place }: MemberIdentity, report: InstanceReport) {
     const text = JSON.stringify({ ...place, ...report });
     const [before] = await this.#database.query<{ run: string; report: InstanceReport }>(sql.HEARTBEAT, [
-      ...[id, account, run, text],
+      id,
+      account,
+      run,
+      text,
     ]);
     return before && { run: before.run, startedOn: before.report.started_on };
   }
@@ -52,7 +55,9 @@ export class PostgresFleet implements FleetStore {
 
   async putMinutes({ id, account, place }: MemberIdentity, records: readonly MinuteRecord[]): Promise<void> {
     await this.#database.query(sql.PUT_MINUTES, [
-      ...[account, id, ...columnsOf(place)],
+      account,
+      id,
+      ...columnsOf(place),
       records.map(({ ruleId }) => ruleId),
       records.map(({ minute }) => minute),
       records.map((record) => JSON.stringify(record)),
@@ -61,7 +66,9 @@ export class PostgresFleet implements FleetStore {
 
   async putAttacks({ id, account, place }: MemberIdentity, attacks: readonly Attack[]): Promise<void> {
     await this.#database.query(sql.PUT_ATTACKS, [
-      ...[account, id, ...columnsOf(place)],
+      account,
+      id,
+      ...columnsOf(place),
       attacks.map((attack) => attack.id),
       attacks.map(({ started_on }) => Date.parse(started_on)),
       attacks.map(({ state }) => state === 'active'),
@@ -103,7 +110,13 @@ export class PostgresFleet implements FleetStore {
           `since to until covers more than ${MAX_MINUTES_READ} minutes of all guards: use a shorter span, or set region or datacenter`,
         );
       const rows = await this.#database.query<MinuteRow>(sql.MINUTES, [
-        ...[account, ruleId, minute, instance, toMinute, region ?? null, datacenter ?? null],
+        account,
+        ruleId,
+        minute,
+        instance,
+        toMinute,
+        region ?? null,
+        datacenter ?? null,
         MINUTES_PER_READ,
       ]);
       for (const row of rows) yield { place: placeOf(row), instance: row.instance, record: row.record };
@@ -115,7 +128,11 @@ export class PostgresFleet implements FleetStore {
 
   async attacks({ account, sinceMs, untilMs, page, perPage, region, datacenter }: FleetAttackQuery) {
     const asked = [
-      ...[account, sinceMs ?? 0, untilMs ?? Number.MAX_SAFE_INTEGER, region ?? null, datacenter ?? null],
+      account,
+      sinceMs ?? 0,
+      untilMs ?? Number.MAX_SAFE_INTEGER,
+      region ?? null,
+      datacenter ?? null,
     ];
     const first = Math.min((page - 1) * perPage, Number.MAX_SAFE_INTEGER);
     const [count] = await this.#database.query<{ total: number }>(sql.COUNT_ATTACKS, asked);

@@ -14,9 +14,18 @@ const EXPOSED_HEADERS = 'x-floodgate-cache, x-floodgate-upstream, x-request-id, 
  * tools add to every request. This is a list and not `*`, because a page must not send X-Forwarded-For.
  */
 export const ALLOWED_HEADERS = [
-  ...['content-type', 'content-encoding', 'authorization'],
-  ...['x-api-key', 'x-request-id', 'user-agent', 'cache-control', 'pragma'],
-  ...['traceparent', 'tracestate', 'baggage', 'sentry-trace'],
+  'content-type',
+  'content-encoding',
+  'authorization',
+  'x-api-key',
+  'x-request-id',
+  'user-agent',
+  'cache-control',
+  'pragma',
+  'traceparent',
+  'tracestate',
+  'baggage',
+  'sentry-trace',
 ].join(', ');
 
 export function originHeaders(allowed: string | undefined, origin: string | undefined): string[] {

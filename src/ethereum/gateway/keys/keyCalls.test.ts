@@ -14,6 +14,10 @@ it('counts the calls of 1,000 keys by key, and the calls of further keys togethe
   const of = (key: string, outcome = 'admitted') =>
     counted.find(({ labels }) => labels['key'] === key && labels['outcome'] === outcome)?.value;
   expect([of('key-0'), of('key-999'), of('key-1000'), of('other'), of('key-7', 'limited')]).toEqual([
-    ...[2, 2, undefined, 200, 1],
+    2,
+    2,
+    undefined,
+    200,
+    1,
   ]);
 });

@@ -99,18 +99,19 @@ describe('the options of a trace', () => {
 
   it('are an allowed tracer with flags and a timeout, whatever the client sends', () => {
     const name = fc.constantFrom(
-      ...[
-        'tracer',
-        'timeout',
-        'tracerConfig',
-        'reexec',
-        'limit',
-        'onlyTopCall',
-        'withLog',
-        'diffMode',
-        '__proto__',
-      ],
-      ...['includePrecompiles', 'stateOverrides', 'constructor', 'enableMemory'],
+      'tracer',
+      'timeout',
+      'tracerConfig',
+      'reexec',
+      'limit',
+      'onlyTopCall',
+      'withLog',
+      'diffMode',
+      '__proto__',
+      'includePrecompiles',
+      'stateOverrides',
+      'constructor',
+      'enableMemory',
     );
     const value = fc.oneof(
       fc.constantFrom(...TRACERS, 'noopTracer', '5s', '99999999h', null, true, false, 0),

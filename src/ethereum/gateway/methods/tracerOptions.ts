@@ -51,8 +51,15 @@ const notRelayed = paramType('null, true, false or a number', (value) =>
 /** Options of the step logger, which native tracers ignore, and of older nodes. */
 const NOT_RELAYED: Readonly<Record<string, ParamType>> = Object.fromEntries(
   [
-    ...['reexec', 'disableMemory', 'disableStack', 'disableStorage', 'disableReturnData'],
-    ...['enableMemory', 'enableReturnData', 'debug', 'limit'],
+    'reexec',
+    'disableMemory',
+    'disableStack',
+    'disableStorage',
+    'disableReturnData',
+    'enableMemory',
+    'enableReturnData',
+    'debug',
+    'limit',
   ].map((name) => [name, notRelayed]),
 );
 

@@ -49,8 +49,16 @@ describe('parseTraceBlock', () => {
   it('returns keys in alphabetical order, independent of the order that the node sends', () => {
     const reversed = Object.fromEntries(Object.entries({ ...call, error: 'Reverted' }).reverse());
     expect(Object.keys(one(reversed) ?? {})).toEqual([
-      ...['action', 'blockHash', 'blockNumber', 'error', 'result', 'subtraces', 'traceAddress'],
-      ...['transactionHash', 'transactionPosition', 'type'],
+      'action',
+      'blockHash',
+      'blockNumber',
+      'error',
+      'result',
+      'subtraces',
+      'traceAddress',
+      'transactionHash',
+      'transactionPosition',
+      'type',
     ]);
     expect(Object.keys(one(reversed)?.action ?? {})).toEqual(Object.keys(callAction));
   });

@@ -133,14 +133,17 @@ export class Transaction {
     const accounts = [...this.#accounts.values()];
     await this.#connection.query(
       statement(FINISH, [
-        ...[rows.map(({ at }) => at), of('account'), of('rule'), rows.map(({ entry }) => entry)],
-        ...[
-          [...this.#accounts.keys()],
-          accounts.map(({ rules }) => rules),
-          accounts.map(({ lists }) => lists),
-          accounts.map(({ zones }) => zones),
-        ],
-        ...[this.#moment, this.#tokensChangedAt, this.#behindSince],
+        rows.map(({ at }) => at),
+        of('account'),
+        of('rule'),
+        rows.map(({ entry }) => entry),
+        [...this.#accounts.keys()],
+        accounts.map(({ rules }) => rules),
+        accounts.map(({ lists }) => lists),
+        accounts.map(({ zones }) => zones),
+        this.#moment,
+        this.#tokensChangedAt,
+        this.#behindSince,
       ]),
     );
     return first;

@@ -102,7 +102,7 @@ describe('HTTP filters', () => {
     expect(filters.changes(polled.id)).toEqual([]);
     expect(() => filters.changes(other.id)).toThrow('filter not found');
     expect([filters.uninstall(other.id), filters.uninstall(polled.id), filters.uninstall(polled.id)]).toEqual(
-      [...[false, true, false]],
+      [false, true, false],
     );
     expect([sinks.size, memory.total]).toEqual([0, 0]);
   });

@@ -160,8 +160,13 @@ describe('a quantity', () => {
   it('is a hex string or an integer of at most 2^53 - 1', () => {
     const values = ['0x0', '0x00ff', '0XfF', 0, 255, '0x1fffffffffffff', Number.MAX_SAFE_INTEGER];
     expect(values.map((value) => readQuantity('after', value))).toEqual([
-      ...[0, 255, 255, 0, 255],
-      ...[Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
+      0,
+      255,
+      255,
+      0,
+      255,
+      Number.MAX_SAFE_INTEGER,
+      Number.MAX_SAFE_INTEGER,
     ]);
     for (const value of [
       -1,
@@ -182,7 +187,14 @@ describe('a quantity', () => {
   it('of a block may be a tag', () => {
     const values = ['latest', 'safe', 'finalized', 'earliest', '0x10', 16, undefined, null];
     expect(values.map((value) => readBlockBound('fromBlock', value))).toEqual([
-      ...['latest', 'safe', 'finalized', 'earliest', 16, 16, 'latest', 'latest'],
+      'latest',
+      'safe',
+      'finalized',
+      'earliest',
+      16,
+      16,
+      'latest',
+      'latest',
     ]);
     for (const value of ['pending', 'Latest', '', -1])
       expect(() => readBlockBound('fromBlock', value)).toThrow(RpcError);
@@ -192,16 +204,14 @@ describe('a quantity', () => {
 it('a quoted value is short', () => {
   const values = ['a"b', 'x'.repeat(60), 'x'.repeat(61), [1], {}, null, 1, true, undefined];
   expect(values.map(quoted)).toEqual([
-    ...[
-      '"a\\"b"',
-      `"${'x'.repeat(60)}"`,
-      `"${'x'.repeat(60)}…"`,
-      'a list',
-      'an object',
-      'null',
-      '1',
-      'true',
-      'undefined',
-    ],
+    '"a\\"b"',
+    `"${'x'.repeat(60)}"`,
+    `"${'x'.repeat(60)}…"`,
+    'a list',
+    'an object',
+    'null',
+    '1',
+    'true',
+    'undefined',
   ]);
 });

@@ -2,8 +2,16 @@ import { dictionaryNumber, type TraceEnvironment } from './environment.ts';
 
 /** Names of the records of the database `meta`, without the dictionaries. */
 export const SINGLES = [
-  ...['chain', 'dictionary', 'finalized', 'head', 'history-hash-key', 'history-segments', 'on-demand'],
-  ...['state', 'unavailable', 'unmerged'],
+  'chain',
+  'dictionary',
+  'finalized',
+  'head',
+  'history-hash-key',
+  'history-segments',
+  'on-demand',
+  'state',
+  'unavailable',
+  'unmerged',
 ] as const;
 
 export type Single = (typeof SINGLES)[number];

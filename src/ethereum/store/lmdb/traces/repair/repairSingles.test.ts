@@ -27,8 +27,17 @@ const MIN_TRACES_OF_DICTIONARY = 2_000;
 const OPTIONS = { maxRecentPositions: 300, listsPerMerge: 100 };
 /** Names of the records of the database `meta` in an index with all kinds of them. */
 const NAMES = [
-  ...['chain', 'dictionary', 'dictionary-1', 'finalized', 'head', 'history-hash-key', 'history-segments'],
-  ...['on-demand', 'state', 'unavailable', 'unmerged'],
+  'chain',
+  'dictionary',
+  'dictionary-1',
+  'finalized',
+  'head',
+  'history-hash-key',
+  'history-segments',
+  'on-demand',
+  'state',
+  'unavailable',
+  'unmerged',
 ];
 
 let root: string;
