@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import type { Hash } from '../../../traces/index.ts';
-import { HeadFeed } from './headFeed.ts';
+import { HeadFeed, type LiveBlock, REMEMBERED_BLOCKS } from './headFeed.ts';
 
 const RETRY_MS = 1_000;
 const hash = (number: number) => `0x${number.toString(16).padStart(64, '0')}` as Hash; // 32 bytes of hex digits
@@ -39,4 +39,83 @@ it('a block that no node returns is asked for again after a pause, and then anno
   await vi.advanceTimersByTimeAsync(RETRY_MS);
   expect(announced).toEqual([2, 3]);
   feed.stop();
+});
+
+/** Follows the chain of a test whose head each call of `become` replaces. */
+function startOn(first: LiveBlock) {
+  const blocks = new Map([[first.hash, first]]);
+  const seen: string[] = [];
+  let head = first;
+  let missed = 0;
+  const feed = new HeadFeed(
+    { retryMs: RETRY_MS },
+    {
+      head: () => head,
+      async block(wanted) {
+        const block = blocks.get(wanted);
+        if (block === undefined) throw new Error('no node has it');
+        return block;
+      },
+      async changed({ undone, added }) {
+        seen.push(
+          ...undone.map(nameOf).map((name) => `-${name}`),
+          ...added.map(nameOf).map((name) => `+${name}`),
+        );
+      },
+      missed: () => void missed++,
+    },
+  );
+  feed.start();
+  return {
+    missed: () => missed,
+    /** Returns the changes that follow when these blocks are added, the last one as the head. */
+    async become(...added: readonly LiveBlock[]) {
+      for (const block of added) blocks.set(block.hash, block);
+      head = added.at(-1) ?? head;
+      feed.headChanged();
+      await vi.advanceTimersByTimeAsync(RETRY_MS);
+      return seen.splice(0);
+    },
+    stop: () => feed.stop(),
+  };
+}
+
+/** Number and branch of a block of `on`. */
+const nameOf = ({ number, hash }: { readonly number: number; readonly hash: string }): string =>
+  `${number}${hash.slice(2, 3)}`;
+
+/** A block of a branch, which is a hex digit, on a parent of a branch. */
+const on = (number: number, branch: string, parentBranch: string): LiveBlock => ({
+  number,
+  hash: hashOn(number, branch),
+  parentHash: hashOn(number - 1, parentBranch),
+  header: '{}',
+  logsBloom: undefined,
+});
+const hashOn = (number: number, branch: string) => `0x${branch}${hash(number).slice(3)}` as Hash; // 32 bytes
+
+it('reorganisations below all announced blocks are announced while every block is in memory', async () => {
+  vi.useFakeTimers();
+  const chain = startOn(on(8, 'a', 'a'));
+  expect(await chain.become(on(8, 'b', 'a'))).toEqual(['+8b']);
+  expect(await chain.become(on(8, 'a', 'a'))).toEqual(['-8b', '+8a']);
+  expect(await chain.become(on(8, 'b', 'a'), on(9, 'b', 'b'))).toEqual(['-8a', '+8b', '+9b']);
+  expect(await chain.become(on(5, 'a', 'a'))).toEqual(['-9b', '-8b', '+5a']);
+  expect(await chain.become(on(4, 'c', 'a'), on(5, 'c', 'c'))).toEqual(['-5a', '+5c']);
+  expect(chain.missed()).toBe(0);
+  chain.stop();
+});
+
+it('a reorganisation of blocks that are no longer in memory is reported as missed', async () => {
+  vi.useFakeTimers();
+  const chain = startOn(on(8, 'a', 'a'));
+  const last = 8 + REMEMBERED_BLOCKS;
+  for (let number = 9; number <= last; number++) await chain.become(on(number, 'a', 'a'));
+  expect(await chain.become(on(9, 'b', 'a'))).toEqual(expect.arrayContaining(['-9a', '+9b']));
+  expect(chain.missed()).toBe(0);
+  for (let number = 10; number <= last + 1; number++) await chain.become(on(number, 'b', 'b'));
+  expect(await chain.become(on(9, 'c', 'a'))).toEqual([]);
+  expect(chain.missed()).toBe(1);
+  expect(await chain.become(on(9, 'd', 'a'))).toEqual(['+9d']);
+  chain.stop();
 });

@@ -50,6 +50,8 @@ export class HeadFeed {
   readonly #dependencies: HeadFeedDependencies;
   /** Announced blocks in ascending order. Each block is the parent of the next one. */
   #announced: Announced[] = [];
+  /** Whether an announced block is no longer in memory. */
+  #hasForgotten = false;
   #isOn = false;
   #isRunning = false;
   readonly #fetched = new Map<string, LiveBlock>();
@@ -71,6 +73,7 @@ export class HeadFeed {
   stop(): void {
     this.#isOn = false;
     this.#announced = [];
+    this.#hasForgotten = false;
     this.#fetched.clear();
     this.#endPause();
   }
@@ -125,14 +128,15 @@ export class HeadFeed {
       fork = isBelow ? -1 : this.#indexOf(parent);
       hash = block.parentHash;
     }
-    // All announced blocks in memory were replaced, and perhaps older ones, which are unknown.
-    if (fork === -1 && announced[0]?.block !== undefined) return this.#skipTo(head);
+    // All announced blocks in memory were replaced, and perhaps forgotten ones too.
+    if (fork === -1 && this.#hasForgotten) return this.#skipTo(head);
     const undone = announced.slice(fork + 1).reverse();
     await this.#dependencies.changed({ undone: undone.flatMap(({ block }) => block ?? []), added });
     if (this.#announced !== announced) return;
     announced.length = fork + 1;
     for (const block of added) announced.push({ number: block.number, hash: block.hash, block });
-    announced.splice(0, announced.length - REMEMBERED_BLOCKS);
+    const forgotten = announced.splice(0, announced.length - REMEMBERED_BLOCKS);
+    this.#hasForgotten ||= forgotten.some(({ block }) => block !== undefined);
     this.#fetched.clear();
   }
 
@@ -153,6 +157,7 @@ export class HeadFeed {
 
   #skipTo(head: BlockRef): void {
     this.#announced = [head];
+    this.#hasForgotten = false;
     this.#fetched.clear();
     this.#dependencies.missed();
   }
