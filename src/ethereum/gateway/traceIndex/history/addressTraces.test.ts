@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { RpcError } from '../../../jsonrpc/index.ts';
 import {
   BlockReplacedError,
   type HistoryPage,
@@ -18,10 +17,17 @@ const PAGE: HistoryPage = {
   missing: [{ fromBlock: 3, toBlock: 4 }],
 };
 
-/** Calls floodgate_addressTraces with an index whose newest block is `head`. Returns the result as an object. */
+/**
+ * Calls floodgate_addressTraces with an index whose newest block is `head`. The nodes report the head `polled` when they
+ * are polled. Returns the result as an object.
+ */
 async function answer(
   page: () => MaybePromise<HistoryPage>,
-  { head = 9, cursor }: { readonly head?: number; readonly cursor?: string } = {},
+  {
+    head = 9,
+    polled = head,
+    cursor,
+  }: { readonly head?: number; readonly polled?: number; readonly cursor?: string } = {},
 ): Promise<{ readonly cursor: string | null }> {
   const store = {
     head: () => ({ number: head }),
@@ -30,7 +36,8 @@ async function answer(
       return page();
     },
   } as unknown as TraceReader;
-  const services = { store, indexer: {}, maxAnswerBytes: 1_000 } as unknown as IndexServices;
+  const indexer = { freshHeads: async () => ({ latest: { number: polled } }) };
+  const services = { store, indexer, maxAnswerBytes: 1_000 } as unknown as IndexServices;
   const params = addressTracesObject.read({ address: `0x${'1'.repeat(40)}`, cursor }, 'params[0]');
   const context = { mayStream: false } as Parameters<ReturnType<typeof addressTraces>>[1];
   const result = (await addressTraces(services)([params], context)) as
@@ -65,7 +72,19 @@ describe.each<[string, (page: HistoryPage | Error) => MaybePromise<HistoryPage>]
   });
 });
 
-it('floodgate_addressTraces rejects a cursor whose range ends after the head of the chain', async () => {
-  const { cursor } = await answer(() => PAGE);
-  await expect(answer(() => PAGE, { head: 8, cursor: String(cursor) })).rejects.toThrow(RpcError);
+describe('floodgate_addressTraces with a cursor whose range ends after the last known head', () => {
+  it('polls the nodes, because another server may have written the cursor', async () => {
+    const { cursor } = await answer(() => PAGE);
+    const next = answer(() => PAGE, { head: 8, polled: 9, cursor: String(cursor) });
+    expect(await next).toMatchObject({ range: RANGE });
+  });
+
+  it('rejects it if the head of the nodes is lower', async () => {
+    const { cursor } = await answer(() => PAGE);
+    const next = answer(() => PAGE, { head: 8, cursor: String(cursor) });
+    await expect(next).rejects.toMatchObject({
+      message: 'toBlock of the cursor: 9 is past the head of the chain, block 8',
+      data: { head: 8 },
+    });
+  });
 });

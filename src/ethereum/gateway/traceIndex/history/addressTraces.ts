@@ -14,7 +14,7 @@ import type { Handler } from '../../method.ts';
 import { checkHead, type Heads, resolveHeads, withSizeErrors } from '../traceFilter/fromIndex.ts';
 import { storeFor } from '../traceFilter/fromNodes.ts';
 import type { IndexServices } from '../traces/indexServices.ts';
-import { decodeCursor, encodeCursor } from './cursor.ts';
+import { decodeCursor, encodeCursor, type HistoryCursor } from './cursor.ts';
 import type { AddressTracesParams } from './params.ts';
 import { rangeOf } from './rangeOf.ts';
 
@@ -28,9 +28,10 @@ export function addressTraces(services: IndexServices): Handler {
   return ([params], caller) => {
     const asked = params as AddressTracesParams; // validated by the parameter type
     const question = cursorScopeOf(asked);
-    const bounds = asked.from === undefined ? [asked.to] : [asked.from, asked.to];
+    const cursor = asked.cursor === undefined ? undefined : decodeCursor(asked.cursor, question);
+    const bounds = cursor === undefined ? [asked.from ?? asked.to, asked.to] : [cursor.range.toBlock];
     return mapMaybe(resolveHeads(services, bounds), (heads): MaybePromise<Result> => {
-      const query = queryOf(asked, question, heads);
+      const query = queryOf(asked, cursor, heads);
       const { mayStream } = caller;
       const store = storeFor(services, caller);
       return withSizeErrors(
@@ -55,15 +56,13 @@ function cursorScopeOf({ addresses, direction, from, to, order, filter }: Addres
 }
 
 /** Returns the query with block numbers instead of tags. A cursor determines the block range. Throws RpcError. */
-function queryOf(asked: AddressTracesParams, question: string, heads: Heads): HistoryQuery {
-  const { addresses, direction, order, filter, limit, cursor } = asked;
+function queryOf(asked: AddressTracesParams, cursor: HistoryCursor | undefined, heads: Heads): HistoryQuery {
+  const { addresses, direction, order, filter, limit } = asked;
   const query = { addresses, direction, order, filter, limit };
-  if (cursor !== undefined) {
-    const { range, behind } = decodeCursor(cursor, question);
-    checkHead(heads, 'cursor', range.toBlock);
-    return { ...query, ...range, cursor: behind };
-  }
-  return { ...query, ...rangeOf(asked, heads) };
+  if (cursor === undefined) return { ...query, ...rangeOf(asked, heads) };
+  const { range, behind } = cursor;
+  checkHead(heads, 'toBlock of the cursor:', range.toBlock);
+  return { ...query, ...range, cursor: behind };
 }
 
 function writePage({ store, maxAnswerBytes }: IndexServices, options: PageOptions): MaybePromise<Result> {
