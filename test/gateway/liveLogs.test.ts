@@ -69,7 +69,31 @@ describe('a subscription to logs', () => {
     return () =>
       client.notificationsOf(result).map(({ data, removed }) => ({ value: Number(data), removed }));
   }
+  async function connections(): Promise<number> {
+    const text = await (await fetch(`${floodgate.url}/metrics`)).text();
+    return Number(/^floodgate_gateway_websocket_connections (\d+)$/m.exec(text)?.[1]);
+  }
   const values = (reported: () => { value: number }[]): number[] => reported().map(({ value }) => value);
+
+  it('pushes the logs of all new blocks of a reorganisation, also below the head at its start', async () => {
+    const before = await connect(anvil.url).call('evm_snapshot');
+    for (const value of [1n, 2n, 3n]) {
+      await set(address, value);
+      const height = await connect(anvil.url).call('eth_blockNumber');
+      await until('the new head', async () => {
+        const { json } = await call(floodgate.gatewayUrl, 'eth_blockNumber');
+        return json.result === height;
+      });
+    }
+    const reported = await subscribed({ address });
+    await connect(anvil.url).call('evm_revert', before);
+    await connect(anvil.url).call('evm_increaseTime', 1_000);
+    for (const value of [4n, 5n, 6n]) await set(address, value);
+    await until('the logs of the new branch', () => values(reported).includes(6));
+    expect(values(reported)).toEqual([4, 5, 6]);
+    for (const client of open.splice(0)) client.close();
+    await until('the subscription to end', async () => (await connections()) === 0);
+  });
 
   it('pushes matching logs once and in order, with one node request per block', async () => {
     const all = await subscribed();

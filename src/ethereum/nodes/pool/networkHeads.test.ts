@@ -16,6 +16,29 @@ const claim = (
 });
 const at = (node: string, latest: ReturnType<typeof block>): Claim => ({ node, heads: { latest } });
 
+describe('the ancestors of the head', () => {
+  const at = (...blocks: readonly ReturnType<typeof block>[]): readonly string[] => {
+    const heads = new NetworkHeads(() => undefined);
+    for (const [i, latest] of blocks.entries()) heads.update([{ node: 'a', heads: { latest } }], i);
+    return heads.ancestors.map(({ number, hash }) => `${number} ${hash}`);
+  };
+
+  it('are the blocks below it that are known without a gap', () => {
+    expect(at(block(5), block(6))).toEqual(['4 0x4', '5 0x5']);
+    expect(at(block(5), block(8), block(9))).toEqual(['7 0x7', '8 0x8']);
+  });
+
+  it('are on its chain after a reorg', () => {
+    expect(at(block(5), block(6), block(6, 'b', 5))).toEqual(['4 0x4', '5 0x5']);
+    expect(at(block(5), block(6), block(6, 'b', 4))).toEqual(['5 0x5b']);
+  });
+
+  it('are empty for the genesis block and without a head', () => {
+    expect(at(block(0))).toEqual([]);
+    expect(at()).toEqual([]);
+  });
+});
+
 describe('the heads of the chain', () => {
   it('do not go back if a lagging node is polled', () => {
     const heads = new NetworkHeads(() => undefined);

@@ -1,5 +1,6 @@
+import type { Hash } from '../../traces/index.ts';
 import { type Finality, finalNumber } from './finality.ts';
-import type { HeadBlock, NodeHeads } from './nodeHeads.ts';
+import type { BlockRef, HeadBlock, NodeHeads } from './nodeHeads.ts';
 import type { HeadsState } from './poolState.ts';
 
 /** The heads that one node reported in its last poll, with the name of the node. */
@@ -30,7 +31,7 @@ export class NetworkHeads {
   /** Names of the nodes that have reported a block at the head's height or above. */
   #reporters = new Set<string>();
   /** Block hashes of the head's chain by block number, collected from heads and their parent hashes. */
-  readonly #hashes = new Map<number, string>();
+  readonly #hashes = new Map<number, Hash>();
   #waiting: Array<{ readonly number: number; readonly reached: () => void }> = [];
   /** Called with each new head, before requests that wait for this height continue. */
   readonly #changed: (head: HeadBlock, before: HeadBlock | undefined) => void;
@@ -87,6 +88,17 @@ export class NetworkHeads {
   /** Returns the hash of the block with a number on the head's chain; undefined if that hash is not kept. */
   hashOf(number: number): string | undefined {
     return this.#hashes.get(number);
+  }
+
+  /** The ancestors of the head whose hashes are kept, in ascending order. Each is the parent of the next. */
+  get ancestors(): BlockRef[] {
+    const ancestors: BlockRef[] = [];
+    for (let number = (this.#latest?.number ?? 0) - 1; number >= 0; number--) {
+      const hash = this.#hashes.get(number);
+      if (hash === undefined) break;
+      ancestors.push({ number, hash });
+    }
+    return ancestors.reverse();
   }
 
   /** Returns false if a node's head is on another fork; true if no hash is kept for the height of its head. */

@@ -1,3 +1,4 @@
+import type { Hash } from '../../traces/index.ts';
 import type { Health } from './health.ts';
 import type { NodeChain } from './nodeChain.ts';
 import type { HeadBlock, NodeHeads } from './nodeHeads.ts';
@@ -7,7 +8,7 @@ export interface HeadsState {
   readonly safe: HeadBlock | undefined;
   readonly finalized: HeadBlock | undefined;
   /** Known block hashes of the head's chain, by block number. */
-  readonly hashes: ReadonlyMap<number, string>;
+  readonly hashes: ReadonlyMap<number, Hash>;
 }
 
 export interface NodeState {

@@ -19,6 +19,7 @@ it('a block that no node returns is asked for again after a pause, and then anno
     { retryMs: RETRY_MS },
     {
       head: () => refTo(head),
+      ancestors: () => [],
       async block(wanted) {
         asked++;
         if (isAway) throw new Error('no node has it');
@@ -41,8 +42,8 @@ it('a block that no node returns is asked for again after a pause, and then anno
   feed.stop();
 });
 
-/** Follows the chain of a test whose head each call of `become` replaces. */
-function startOn(first: LiveBlock) {
+/** Follows the chain of a test whose head each call of `become` replaces. `ancestors` are known at the start. */
+function startOn(first: LiveBlock, ancestors: readonly LiveBlock[] = []) {
   const blocks = new Map([[first.hash, first]]);
   const seen: string[] = [];
   let head = first;
@@ -51,6 +52,7 @@ function startOn(first: LiveBlock) {
     { retryMs: RETRY_MS },
     {
       head: () => head,
+      ancestors: () => ancestors,
       async block(wanted) {
         const block = blocks.get(wanted);
         if (block === undefined) throw new Error('no node has it');
@@ -102,6 +104,17 @@ it('reorganisations below all announced blocks are announced while every block i
   expect(await chain.become(on(8, 'b', 'a'), on(9, 'b', 'b'))).toEqual(['-8a', '+8b', '+9b']);
   expect(await chain.become(on(5, 'a', 'a'))).toEqual(['-9b', '-8b', '+5a']);
   expect(await chain.become(on(4, 'c', 'a'), on(5, 'c', 'c'))).toEqual(['-5a', '+5c']);
+  expect(chain.missed()).toBe(0);
+  chain.stop();
+});
+
+it('a reorganisation that began below the head at the start is announced from its first block', async () => {
+  vi.useFakeTimers();
+  const chain = startOn(on(8, 'a', 'a'), [on(6, 'a', 'a'), on(7, 'a', 'a')]);
+  expect(await chain.become(on(7, 'b', 'a'), on(8, 'b', 'b'))).toEqual(['+7b', '+8b']);
+  expect(await chain.become(on(6, 'a', 'a'))).toEqual(['-8b', '-7b']);
+  expect(await chain.become(on(7, 'a', 'a'))).toEqual(['+7a']);
+  expect(await chain.become(on(6, 'c', 'a'))).toEqual(['-7a', '+6c']);
   expect(chain.missed()).toBe(0);
   chain.stop();
 });

@@ -23,6 +23,8 @@ export interface HeadFeedOptions {
 export interface HeadFeedDependencies {
   /** Returns the current head (newest block). Undefined until a node has reported one. */
   readonly head: () => BlockRef | undefined;
+  /** Returns the known ancestors of the head in ascending order, up to its parent. Each is the parent of the next. */
+  readonly ancestors: () => readonly BlockRef[];
   /** Returns the block with this hash. Rejects if no node has the block. */
   readonly block: (hash: Hash) => Promise<LiveBlock>;
   /** Called with one change at a time. If the promise rejects, the function is called again with the same change. */
@@ -34,11 +36,11 @@ export interface HeadFeedDependencies {
 }
 
 interface Announced extends BlockRef {
-  /** Undefined for the block that was the head when the feed started. This block is never announced. */
+  /** Undefined for the head when the feed started, and its ancestors. These blocks are never announced. */
   readonly block?: LiveBlock;
 }
 
-/** Number of announced blocks in memory. If a change adds or replaces more, subscribers miss blocks. */
+/** Number of blocks in memory. If a change adds or replaces more, subscribers miss blocks. */
 export const REMEMBERED_BLOCKS = 128;
 
 /**
@@ -48,7 +50,10 @@ export const REMEMBERED_BLOCKS = 128;
 export class HeadFeed {
   readonly #retryMs: number;
   readonly #dependencies: HeadFeedDependencies;
-  /** Announced blocks in ascending order. Each block is the parent of the next one. */
+  /**
+   * Announced blocks in ascending order, after known blocks from before the start. Each is the parent of the next. A
+   * reorg that begins before the start is announced from its first block, because clients may have read the old blocks.
+   */
   #announced: Announced[] = [];
   /** Whether an announced block is no longer in memory. */
   #hasForgotten = false;
@@ -67,7 +72,7 @@ export class HeadFeed {
     if (this.#isOn) return;
     this.#isOn = true;
     const head = this.#dependencies.head();
-    this.#announced = head === undefined ? [] : [head];
+    this.#announced = head === undefined ? [] : [...this.#dependencies.ancestors(), head];
   }
 
   stop(): void {
@@ -82,6 +87,11 @@ export class HeadFeed {
   get head(): BlockRef | undefined {
     const last = this.#announced.at(-1);
     return last && { number: last.number, hash: last.hash };
+  }
+
+  /** The known ancestors of `head`, announced or not, in ascending order. */
+  get ancestors(): readonly BlockRef[] {
+    return this.#announced.slice(0, -1).map(({ number, hash }) => ({ number, hash }));
   }
 
   /** Returns an announced block. Undefined if it is not in memory. */

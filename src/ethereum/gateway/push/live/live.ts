@@ -66,6 +66,7 @@ export class Live {
       { retryMs: RETRY_MS },
       {
         head: () => pool.heads.latest,
+        ancestors: () => pool.heads.ancestors,
         block,
         changed: ({ added }) => this.#sendHeads(added),
         announced: () => this.#logFeed.headChanged(),
@@ -78,6 +79,7 @@ export class Live {
       { retryMs: RETRY_MS },
       {
         head: () => this.#headFeed.head,
+        ancestors: () => this.#headFeed.ancestors,
         block: async (hash) => this.#headFeed.announcedBlock(hash) ?? block(hash),
         changed: (change) => this.#sendLogs(change),
         missed: () => this.#logs.missed(Number.POSITIVE_INFINITY),
