@@ -16,6 +16,7 @@ import {
   multicall3Abi,
   stringToHex,
 } from 'viem';
+import { formatAbiParams } from 'viem/utils';
 
 const STANDARD_ABIS: readonly (readonly unknown[])[] = [
   ...[erc20Abi, erc20Abi_bytes32, erc721Abi, erc1155Abi, erc4626Abi, multicall3Abi],
@@ -91,10 +92,7 @@ export class Decoder {
   }
 
   call(to: string, input: string): Decoded[] {
-    return this.#find('function', to, selectorOf(input)).map((entry) => ({
-      ...entry,
-      args: decode(entry.inputs, argumentsOf(input)),
-    }));
+    return this.#decoded('function', to, input);
   }
 
   result(to: string, input: string, output: string): Decoded[] {
@@ -104,10 +102,7 @@ export class Decoder {
   }
 
   error(to: string, output: string): Decoded[] {
-    return this.#find('error', to, selectorOf(output)).map((entry) => ({
-      ...entry,
-      args: decode(entry.inputs, argumentsOf(output)),
-    }));
+    return this.#decoded('error', to, output);
   }
 
   /** Returns the events that a log may be. ERC-20 and ERC-721 have events that differ only in what is indexed. */
@@ -115,6 +110,14 @@ export class Decoder {
     return this.#find('event', address, topics[0] ?? '')
       .filter(({ inputs }) => inputs.filter(({ indexed }) => indexed).length === topics.length - 1)
       .map((entry) => ({ ...entry, args: decodeLog(entry.inputs, topics.slice(1), data) }));
+  }
+
+  #decoded(kind: 'function' | 'error', to: string, data: string): Decoded[] {
+    const args = argumentsOf(data);
+    return this.#find(kind, to, selectorOf(data)).map((entry) => ({
+      ...entry,
+      args: decode(entry.inputs, args),
+    }));
   }
 
   #find(kind: string, address: string, selector: string): readonly Entry[] {
@@ -140,8 +143,8 @@ function entryOf(item: unknown, isVerified: boolean): Entry | undefined {
   if (name === undefined || kind === undefined || !['function', 'event', 'error'].includes(kind))
     return undefined;
   try {
-    const signature = `${name}(${inputs.map(typeOf).join(',')})`;
-    outputs.map(typeOf);
+    const signature = `${name}(${formatAbiParams(inputs)})`;
+    formatAbiParams(outputs);
     return { kind, name, signature, isVerified, inputs, outputs };
   } catch {
     return undefined;
@@ -152,17 +155,7 @@ function entryOf(item: unknown, isVerified: boolean): Entry | undefined {
 const isSame = (one: Entry, other: Entry): boolean =>
   one.signature === other.signature &&
   String(one.inputs.map(({ indexed }) => indexed)) === String(other.inputs.map(({ indexed }) => indexed)) &&
-  String(one.outputs.map(typeOf)) === String(other.outputs.map(typeOf));
-
-const componentsOf = (parameter: Parameter): readonly Parameter[] | undefined =>
-  'components' in parameter ? (parameter.components as readonly Parameter[]) : undefined;
-
-/** Returns the canonical type of a parameter: the types of its members replace the word `tuple`. */
-function typeOf(parameter: Parameter): string {
-  const components = componentsOf(parameter);
-  if (components === undefined) return parameter.type;
-  return `(${components.map(typeOf).join(',')})${parameter.type.slice('tuple'.length)}`;
-}
+  formatAbiParams(one.outputs) === formatAbiParams(other.outputs);
 
 function decode(parameters: readonly Parameter[], data: string): Argument[] | undefined {
   if (parameters.length === 0) return data === '0x' ? [] : undefined;
@@ -201,16 +194,15 @@ function argumentOf(parameter: Parameter, value: unknown): Argument {
   if (array !== null && Array.isArray(value)) {
     const element = { ...parameter, name: '', type: array[1] ?? '' };
     const parts = value.slice(0, MAX_PARTS).map((one, i) => argumentOf({ ...element, name: `[${i}]` }, one));
-    return { name, type: typeOf(parameter), value: '', parts, left: value.length - parts.length };
+    return { name, type: formatAbiParams([parameter]), value: '', parts, left: value.length - parts.length };
   }
-  const components = componentsOf(parameter);
-  if (components !== undefined && typeof value === 'object' && value !== null) {
+  if ('components' in parameter && typeof value === 'object' && value !== null) {
     // viem returns a tuple as an array if one of its members has no name.
     const members = value as Record<string, unknown>;
-    const parts = components.map((one, i) =>
+    const parts = parameter.components.map((one, i) =>
       argumentOf(one, Array.isArray(value) ? value[i] : members[one.name ?? '']),
     );
-    return { name, type: typeOf(parameter), value: '', parts, left: 0 };
+    return { name, type: formatAbiParams([parameter]), value: '', parts, left: 0 };
   }
   const text = String(value);
   const isLong = text.length > MAX_CHARACTERS;
