@@ -42,13 +42,17 @@ interface Schema {
   readonly description?: string;
 }
 
-interface Parameter {
+/** A parameter, or a member of a body. */
+interface Described {
   readonly name: string;
-  readonly in: 'path' | 'query' | 'header';
-  readonly required?: boolean;
-  readonly description?: string;
-  readonly example?: unknown;
+  readonly required?: boolean | undefined;
+  readonly description?: string | undefined;
   readonly schema: Schema;
+}
+
+interface Parameter extends Described {
+  readonly in: 'path' | 'query' | 'header';
+  readonly example?: unknown;
 }
 
 interface RestOperation {
@@ -80,12 +84,7 @@ export interface OpenRpc {
     readonly name: string;
     readonly summary: string;
     readonly description?: string;
-    readonly params: readonly {
-      readonly name: string;
-      readonly description?: string;
-      readonly required?: boolean;
-      readonly schema: Schema;
-    }[];
+    readonly params: readonly Described[];
     readonly result?: { readonly schema: Schema };
     readonly examples?: readonly {
       readonly params: readonly { readonly value: unknown }[];
@@ -109,7 +108,6 @@ export function restOperations({ paths, components }: Omit<OpenApi, 'info'>, acc
         group: tags[0] ?? 'rest',
         summary,
         path,
-        // The OpenAPI document marks names with backquotes (Markdown), which the form does not render.
         description: description.replaceAll('`', ''),
         method: method.toUpperCase(),
         fields: [
@@ -131,18 +129,7 @@ export function rpcOperations({ methods }: Omit<OpenRpc, 'info'>): Operation[] {
       group: id.split('_', 1)[0] ?? 'rpc',
       summary,
       description,
-      fields: params.map(({ name, description: words = '', required = false, schema }, i) => {
-        const form = formOf(schema);
-        return {
-          name,
-          location: 'param',
-          description: words,
-          isRequired: required,
-          form,
-          choices: choicesOf(schema),
-          initialText: textOf(example?.params[i]?.value, form),
-        };
-      }),
+      fields: params.map((param, i) => fieldOf('param', param, example?.params[i]?.value)),
       details: {
         'Schemas of the parameters': Object.fromEntries(params.map(({ name, schema }) => [name, schema])),
         'Schema of the result': result?.schema,
@@ -152,12 +139,12 @@ export function rpcOperations({ methods }: Omit<OpenRpc, 'info'>): Operation[] {
   });
 }
 
-function parameterField(
-  { name, in: location, required = false, description = '', example, schema }: Parameter,
-  account: string,
+/** Returns the field of a form. The form does not render the backquotes (Markdown) of a description. */
+function fieldOf(
+  location: Field['location'],
+  { name, description = '', required = false, schema }: Described,
+  initial: unknown,
 ): Field {
-  const isInPath = location === 'path';
-  const first = isInPath || !required ? undefined : example;
   const form = formOf(schema);
   return {
     name,
@@ -166,14 +153,18 @@ function parameterField(
     form,
     choices: choicesOf(schema),
     description: description.replaceAll('`', ''),
-    initialText: name === 'account_id' ? account : textOf(first, form),
-    ...(isInPath && {
-      allowed: {
-        pattern: patternOf(schema),
-        words: `a ${schema.format === 'uuid' ? 'UUID' : 'text'} such as ${example}`,
-      },
-    }),
+    initialText: textOf(initial, form),
   };
+}
+
+function parameterField(parameter: Parameter, account: string): Field {
+  const { name, in: location, required, example, schema } = parameter;
+  const isInPath = location === 'path';
+  const initial = isInPath || !required ? undefined : example;
+  const field = fieldOf(location, parameter, name === 'account_id' ? account : initial);
+  if (!isInPath) return field;
+  const words = `a ${schema.format === 'uuid' ? 'UUID' : 'text'} such as ${example}`;
+  return { ...field, allowed: { pattern: patternOf(schema), words } };
 }
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -185,34 +176,18 @@ function patternOf({ pattern, format }: Schema): RegExp {
   return pattern === undefined ? SEGMENT : new RegExp(pattern);
 }
 
+const WHOLE_BODY: Described = { name: '', description: 'The body, as JSON', required: true, schema: {} };
+
 /** Returns a field for each property of the body's schema, or one for the whole body if the schema lists none. */
 function bodyFields(schema: Schema, example: unknown): Field[] {
-  if (schema.properties === undefined)
-    return [
-      {
-        name: '',
-        location: 'body',
-        description: 'The body, as JSON',
-        isRequired: true,
-        form: 'json',
-        choices: [],
-        initialText: textOf(example ?? {}, 'json'),
-      },
-    ];
+  if (schema.properties === undefined) return [fieldOf('body', WHOLE_BODY, example ?? {})];
   const examples = (typeof example === 'object' && example !== null ? example : {}) as Readonly<
     Record<string, unknown>
   >;
   return Object.entries(schema.properties).map(([name, member]) => {
-    const form = formOf(member);
-    return {
-      name,
-      location: 'body',
-      form,
-      choices: choicesOf(member),
-      description: (member.description ?? '').replaceAll('`', ''),
-      isRequired: schema.required?.includes(name) ?? false,
-      initialText: textOf(examples[name], form),
-    };
+    const { description } = member;
+    const required = schema.required?.includes(name);
+    return fieldOf('body', { name, description, required, schema: member }, examples[name]);
   });
 }
 
