@@ -1,3 +1,4 @@
+import type { Column } from '../../ui/table/table.tsx';
 import { formatDecimals, formatQuantity, UNITS, type Unit } from './frames/ether.ts';
 
 const GWEI = 10n ** 9n;
@@ -12,9 +13,15 @@ function partsOf(wei: bigint, unit: Unit): { readonly whole: string; readonly fr
   return { whole, fraction };
 }
 
-/** Returns the decimals of the amount of a column that has most. */
-export const decimalsIn = (amounts: readonly bigint[], unit: Unit): number =>
-  Math.max(0, ...amounts.map((wei) => partsOf(wei, unit).fraction.length));
+/** Returns a column of amounts, with the decimals of the amount that has most. */
+export function valueColumn<Row>(rows: readonly Row[], unit: Unit, weiOf: (row: Row) => bigint): Column<Row> {
+  const decimals = Math.max(0, ...rows.map((row) => partsOf(weiOf(row), unit).fraction.length));
+  return {
+    title: `Value, ${unit}`,
+    isNumber: true,
+    cell: (row) => <Amount wei={weiOf(row)} unit={unit} decimals={decimals} />,
+  };
+}
 
 interface AmountProps {
   readonly wei: bigint;
@@ -23,7 +30,7 @@ interface AmountProps {
   readonly decimals: number;
 }
 
-export function Amount({ wei, unit, decimals }: AmountProps) {
+function Amount({ wei, unit, decimals }: AmountProps) {
   const { whole, fraction } = partsOf(wei, unit);
   const isWei = whole.endsWith('wei');
   return (

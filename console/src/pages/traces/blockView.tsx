@@ -10,7 +10,7 @@ import { Address } from '../../ui/value/address.tsx';
 import { counted } from '../../ui/value/quantity.tsx';
 import { Time } from '../../ui/value/time.tsx';
 import { UnitChoice } from './address/filterForm.tsx';
-import { Amount, decimalsIn, unitOf } from './amount.tsx';
+import { unitOf, valueColumn } from './amount.tsx';
 import { timeOfHeader } from './blockTimes.ts';
 import { CsvButton } from './csvButton.tsx';
 import { failureOfTrace, gasUsedOf, labelOf, partiesOf, valueMoved } from './frames/describe.ts';
@@ -132,53 +132,43 @@ function entriesOf(traces: readonly Trace[]): Entry[] {
   return entries;
 }
 
-function columnsOf(entries: readonly Entry[], unit: Unit): readonly Column<Entry>[] {
-  const decimals = decimalsIn(
-    entries.map(({ root }) => valueMoved(root)),
-    unit,
-  );
-  return [
-    {
-      title: 'Transaction',
-      cell: ({ root: { transactionHash } }) => <TransactionLink hash={transactionHash} />,
+const columnsOf = (entries: readonly Entry[], unit: Unit): readonly Column<Entry>[] => [
+  {
+    title: 'Transaction',
+    cell: ({ root: { transactionHash } }) => <TransactionLink hash={transactionHash} />,
+  },
+  {
+    title: 'From → to',
+    cell({ root }) {
+      const { from, to } = partiesOf(root);
+      return (
+        <span class="ends">
+          <AddressLink address={from} /> → <AddressLink address={to} />
+        </span>
+      );
     },
-    {
-      title: 'From → to',
-      cell({ root }) {
-        const { from, to } = partiesOf(root);
-        return (
-          <span class="ends">
-            <AddressLink address={from} /> → <AddressLink address={to} />
-          </span>
-        );
-      },
+  },
+  {
+    title: 'Method',
+    cell: ({ root }) => (
+      <>
+        <NameText name={labelOf(root, decoder.value)} /> <Failed reason={failureOfTrace(root)} />
+      </>
+    ),
+  },
+  valueColumn(entries, unit, ({ root }) => valueMoved(root)),
+  { title: 'Calls below', isNumber: true, cell: ({ below }) => formatQuantity(below) },
+  {
+    title: 'Failed',
+    isNumber: true,
+    cell: ({ failedBelow }) => failedBelow > 0 && <span class="harm">✕ {formatQuantity(failedBelow)}</span>,
+  },
+  {
+    title: 'Gas used',
+    isNumber: true,
+    cell({ root }) {
+      const gas = gasUsedOf(root);
+      return gas === undefined ? <span class="quiet">—</span> : formatQuantity(gas);
     },
-    {
-      title: 'Method',
-      cell: ({ root }) => (
-        <>
-          <NameText name={labelOf(root, decoder.value)} /> <Failed reason={failureOfTrace(root)} />
-        </>
-      ),
-    },
-    {
-      title: `Value, ${unit}`,
-      isNumber: true,
-      cell: ({ root }) => <Amount wei={valueMoved(root)} unit={unit} decimals={decimals} />,
-    },
-    { title: 'Calls below', isNumber: true, cell: ({ below }) => formatQuantity(below) },
-    {
-      title: 'Failed',
-      isNumber: true,
-      cell: ({ failedBelow }) => failedBelow > 0 && <span class="harm">✕ {formatQuantity(failedBelow)}</span>,
-    },
-    {
-      title: 'Gas used',
-      isNumber: true,
-      cell({ root }) {
-        const gas = gasUsedOf(root);
-        return gas === undefined ? <span class="quiet">—</span> : formatQuantity(gas);
-      },
-    },
-  ];
-}
+  },
+];

@@ -35,24 +35,15 @@ interface AddressLinkProps {
 export function AddressLink({ address, copies = false }: AddressLinkProps) {
   const network = useNetwork();
   if (address === undefined) return <span class="quiet">—</span>;
+  const checksummed = decoder.value?.checksummed(address) ?? address;
+  const label = decoder.value?.labelOf(address);
   return (
     <>
       <Link to={linkTo({ kind: 'address', id: address }, network)} class="subject">
-        <Account address={address} />
+        <Address value={checksummed} label={label && escapeInvisible(label)} copies={false} />
       </Link>
-      {copies && <Copy text={decoder.value?.checksummed(address) ?? address} />}
+      {copies && <Copy text={checksummed} />}
     </>
-  );
-}
-
-function Account({ address }: { readonly address: string }) {
-  const label = decoder.value?.labelOf(address);
-  return (
-    <Address
-      value={decoder.value?.checksummed(address) ?? address}
-      label={label && escapeInvisible(label)}
-      copies={false}
-    />
   );
 }
 

@@ -1,5 +1,5 @@
 import { type Column, Table } from '../../../ui/table/table.tsx';
-import { Amount, decimalsIn, unitOf } from '../amount.tsx';
+import { unitOf, valueColumn } from '../amount.tsx';
 import { failureOfTrace, keyOfTrace, labelOf, partiesOf, valueMoved } from '../frames/describe.ts';
 import { decoder } from '../names/names.ts';
 import { NameText } from '../names/nameText.tsx';
@@ -15,10 +15,6 @@ interface TraceTableProps {
 
 export function TraceTable({ traces, here, replaced }: TraceTableProps) {
   const unit = unitOf(useQuery());
-  const decimals = decimalsIn(
-    traces.map((trace) => valueMoved(trace)),
-    unit,
-  );
   const columns: readonly Column<Trace>[] = [
     { title: 'Transaction', cell: (trace) => <FrameLink trace={trace} /> },
     { title: 'Block', cell: ({ blockNumber }) => <BlockLink block={blockNumber} /> },
@@ -37,11 +33,7 @@ export function TraceTable({ traces, here, replaced }: TraceTableProps) {
       ),
     },
     { title: 'From or to', cell: (trace) => <OtherSide trace={trace} here={here} /> },
-    {
-      title: `Value, ${unit}`,
-      isNumber: true,
-      cell: (trace) => <Amount wei={valueMoved(trace)} unit={unit} decimals={decimals} />,
-    },
+    valueColumn(traces, unit, (trace) => valueMoved(trace)),
   ];
   return (
     <Table

@@ -6,7 +6,7 @@ import { Link } from '../../../ui/link.tsx';
 import { type Column, Table } from '../../../ui/table/table.tsx';
 import { useLoaded } from '../../../ui/useLoaded.ts';
 import { Time } from '../../../ui/value/time.tsx';
-import { Amount, decimalsIn } from '../amount.tsx';
+import { valueColumn } from '../amount.tsx';
 import { timeOfHeader } from '../blockTimes.ts';
 import type { Frame } from '../frames/callTree.ts';
 import { partiesOf, valueMoved } from '../frames/describe.ts';
@@ -112,17 +112,9 @@ const blockColumns: readonly Column<BlockHeader>[] = [
   { title: 'By', cell: ({ miner }) => <AddressLink address={miner} /> },
 ];
 
-function transferColumns(transfers: readonly Frame[]): readonly Column<Frame>[] {
-  const weis = transfers.map(({ trace }) => valueMoved(trace));
-  const decimals = decimalsIn(weis, 'ETH');
-  return [
-    { title: 'Transaction', cell: ({ trace }) => <FrameLink trace={trace} /> },
-    { title: 'From', cell: ({ trace }) => <AddressLink address={partiesOf(trace).from} /> },
-    { title: 'To', cell: ({ trace }) => <AddressLink address={partiesOf(trace).to} /> },
-    {
-      title: 'Value, ETH',
-      isNumber: true,
-      cell: ({ trace }) => <Amount wei={valueMoved(trace)} unit="ETH" decimals={decimals} />,
-    },
-  ];
-}
+const transferColumns = (transfers: readonly Frame[]): readonly Column<Frame>[] => [
+  { title: 'Transaction', cell: ({ trace }) => <FrameLink trace={trace} /> },
+  { title: 'From', cell: ({ trace }) => <AddressLink address={partiesOf(trace).from} /> },
+  { title: 'To', cell: ({ trace }) => <AddressLink address={partiesOf(trace).to} /> },
+  valueColumn(transfers, 'ETH', ({ trace }) => valueMoved(trace)),
+];
