@@ -2,8 +2,7 @@ import { endListedSession, type ListedSession, listSessions } from '../../api/se
 import { may, session } from '../../session.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { LoadState } from '../../ui/loadState.tsx';
-import { type Column, Table } from '../../ui/table/table.tsx';
-import { timeColumn } from '../../ui/table/timeColumn.tsx';
+import { type Column, Table, timeColumn } from '../../ui/table/table.tsx';
 import { showToast } from '../../ui/toast.tsx';
 import { useAction } from '../../ui/useAction.ts';
 import { useLoaded } from '../../ui/useLoaded.ts';

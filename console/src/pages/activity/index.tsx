@@ -1,5 +1,4 @@
 import type { Change } from '../../api/types.ts';
-import { timeColumn } from '../../ui/table/timeColumn.tsx';
 import './activity.css';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
@@ -14,7 +13,7 @@ import { Link } from '../../ui/link.tsx';
 import { LoadState } from '../../ui/loadState.tsx';
 import { Pages } from '../../ui/pages.tsx';
 import { SaveCsv } from '../../ui/table/saveCsv.tsx';
-import { type Column, Table } from '../../ui/table/table.tsx';
+import { type Column, Table, timeColumn } from '../../ui/table/table.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { counted } from '../../ui/value/quantity.tsx';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';

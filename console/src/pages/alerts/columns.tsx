@@ -1,5 +1,4 @@
-import type { Column } from '../../ui/table/table.tsx';
-import { timeColumn } from '../../ui/table/timeColumn.tsx';
+import { type Column, timeColumn } from '../../ui/table/table.tsx';
 import { counted } from '../../ui/value/quantity.tsx';
 import { Time } from '../../ui/value/time.tsx';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';

@@ -4,6 +4,7 @@ import { useMemo } from 'preact/hooks';
 import { useSearch } from 'wouter-preact';
 import { changeQuery } from '../../navigate.ts';
 import { formatNumber } from '../value/quantity.tsx';
+import { Time } from '../value/time.tsx';
 import { sortRows } from './sortRows.ts';
 import { useFirst } from './useFirst.tsx';
 
@@ -127,3 +128,9 @@ const Cells = <Row,>({ row, columns }: { readonly row: Row; readonly columns: re
     ))}
   </>
 );
+
+export const timeColumn = <Row,>(title: string, at: (row: Row) => string, form?: 'clock'): Column<Row> => ({
+  title,
+  sortKey: at,
+  cell: (row) => <Time at={at(row)} form={form ?? 'moment'} />,
+});
