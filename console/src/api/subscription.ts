@@ -24,9 +24,7 @@ export function subscribe<T>(
       socket?.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params }));
     socket.onmessage = ({ data }) => {
       const message = readMessage<T>(data);
-      if (message?.id === 1 && 'result' in message) {
-        state('open');
-      }
+      if (message?.id === 1 && 'result' in message) state('open');
       if (message?.id === 1 && 'error' in message) socket?.close();
       if (message?.params !== undefined) pushed(message.params.result);
     };

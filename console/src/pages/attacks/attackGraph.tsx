@@ -72,15 +72,12 @@ function Minutes({ attack }: { readonly attack: Attack }) {
   );
 }
 
-function queryOf({ region, datacenter }: Attack, fromMs: number, toMs: number): Record<string, string> {
-  const query: Record<string, string> = {
-    since: new Date(fromMs).toISOString(),
-    until: new Date(toMs).toISOString(),
-  };
-  if (region !== undefined) query['region'] = region;
-  if (datacenter !== undefined) query['datacenter'] = datacenter;
-  return query;
-}
+const queryOf = ({ region, datacenter }: Attack, fromMs: number, toMs: number) => ({
+  since: new Date(fromMs).toISOString(),
+  until: new Date(toMs).toISOString(),
+  region,
+  datacenter,
+});
 
 function locationSuffix(attack: Attack): string {
   const { instance, region, datacenter } = attack;
