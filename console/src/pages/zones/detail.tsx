@@ -1,8 +1,10 @@
 import { useSearch } from 'wouter-preact';
-import { policyCalls } from '../../api/account.ts';
+import { forgetZone, policyCalls } from '../../api/account.ts';
+import type { ZonePolicy } from '../../api/types.ts';
 import { zonesVersion } from '../../live.ts';
+import { confirm } from '../../ui/form/confirm.tsx';
 import { RecordPage } from '../../ui/form/recordPage.tsx';
-import { confirmAndForget } from './confirmAndForget.ts';
+import { showFailure, showToast } from '../../ui/toast.tsx';
 import { PolicyFields } from './policyFields.tsx';
 import { membersOf, policySettingsOf, policyTitles, proposedIn } from './settings.ts';
 
@@ -31,4 +33,18 @@ export function PolicyDetail({ id }: { readonly id: string }) {
       )}
     />
   );
+}
+
+async function confirmAndForget({ id, zone }: ZonePolicy): Promise<void> {
+  const isWanted = await confirm({
+    title: `Forget what was learned about ${zone}?`,
+    text: `All guards of the account discard the names, rates, shares and assessments that they learned about ${zone} and the zones below it that this policy covers. They learn them again, as for a new zone. Names from zone files and transfers remain, and so does the policy. This cannot be undone.`,
+    action: 'Forget',
+    isHarmful: true,
+    typed: zone,
+  });
+  if (!isWanted) return;
+  const outcome = await forgetZone(id);
+  if ('failure' in outcome) showFailure('Not forgotten', outcome.failure);
+  else showToast(`The guards forget ${zone} within two seconds.`);
 }
