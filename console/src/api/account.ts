@@ -1,5 +1,4 @@
 /** Calls for the selected account: its rules, zone policies, access lists, attacks, guards and audit log. */
-import type { Explanation } from '../../../src/dns/detector/index.ts';
 import { account, isGuarded } from '../session.ts';
 import { type ApiRequest, call, callPages, pathOf } from './client.ts';
 import { collection } from './collection.ts';
@@ -7,6 +6,7 @@ import type { Outcome } from './failure.ts';
 import type {
   AccessEntry,
   AccessListName,
+  Analytics,
   Attack,
   AttackSummary,
   Change,
@@ -25,22 +25,7 @@ export const guardPath = (): string => `${configPath()}/dns_protection`;
 
 export const ruleCalls = collection<Rule, NewRule, Partial<RuleSettings>>(() => `${guardPath()}/rules`);
 
-/** Numbers of queries to which a rule was applied, by outcome. The default period is the last hour. */
-export interface Analytics {
-  readonly totals: Counts;
-  readonly minutes: readonly (Counts & { readonly start: string; readonly rate_per_second: number })[];
-  readonly explanation?: Explanation;
-}
-
-export interface Counts {
-  readonly passed: number;
-  readonly paid: number;
-  readonly would_drop: number;
-  readonly dropped: number;
-  readonly truncated: number;
-  readonly reasons: Readonly<Record<string, Readonly<Record<string, number>>>>;
-}
-
+/** Reads the numbers of queries to which a rule was applied. The default period is the last hour. */
 export const readAnalytics = (id: string, query: ApiRequest['query'] = {}) =>
   call<Analytics>({ path: `${ruleCalls.callOf(id).path}/analytics`, query });
 

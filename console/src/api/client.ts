@@ -2,6 +2,7 @@
 import { inSession, SECRET_OF_SESSION, sessionRejection } from './credentials.ts';
 import { curlCommand, type HttpRequest } from './curl.ts';
 import { type Failure, failureOf, type Outcome, unansweredFailure } from './failure.ts';
+import type { Schemas } from './types.ts';
 
 export const API = '/client/v4';
 /** Time after which a request counts as not answered. Longer than the server's own limits. */
@@ -17,11 +18,7 @@ export interface ApiResponse<T> {
   readonly info: PageInfo;
 }
 
-export interface PageInfo {
-  readonly total_count?: number;
-  readonly total_pages?: number;
-  readonly cursor?: string;
-}
+type PageInfo = Partial<Schemas['ResultInfo'] & Schemas['CursorInfo']>;
 
 export interface ApiRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | undefined;

@@ -8,6 +8,7 @@ type Named = Omit<ReturnType<typeof namedSchemas>, 'Rule'> & { readonly Rule: ty
 type References = { [Name in keyof Named as `#/components/schemas/${Name}`]: Named[Name] };
 export type Schemas = { [Name in keyof Named]: Static<Named[Name], References> };
 
+export type { Analytics, Counts } from '../../../src/dns/analytics/index.ts';
 export type {
   AccessEntry,
   AccessListName,

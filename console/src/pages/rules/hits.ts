@@ -1,6 +1,6 @@
-import { type Analytics, readAnalytics, readFleet } from '../../api/account.ts';
+import { readAnalytics, readFleet } from '../../api/account.ts';
 import type { Outcome } from '../../api/failure.ts';
-import type { Rule } from '../../api/types.ts';
+import type { Counts, Rule } from '../../api/types.ts';
 import { account } from '../../session.ts';
 import { useLoaded } from '../../ui/useLoaded.ts';
 
@@ -9,7 +9,7 @@ const REFRESH_MS = 60_000;
 const MAX_RULES = 20;
 
 /** Counts of the last hour, by the id of the rule. */
-export type Hits = ReadonlyMap<string, Analytics['totals']>;
+export type Hits = ReadonlyMap<string, Counts>;
 
 async function readHits(rules: readonly Rule[]): Promise<Outcome<Hits>> {
   const fleet = await readFleet();

@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
-import { type Counts, ruleCalls } from '../../api/account.ts';
-import type { Rule } from '../../api/types.ts';
+import { ruleCalls } from '../../api/account.ts';
+import type { Counts, Rule } from '../../api/types.ts';
 import { hasGuard, ruleInForceId, rulesVersion } from '../../live.ts';
 import { account, may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';

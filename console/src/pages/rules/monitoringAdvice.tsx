@@ -1,6 +1,6 @@
-import { type Counts, readAnalytics } from '../../api/account.ts';
+import { readAnalytics } from '../../api/account.ts';
 import type { Tagged } from '../../api/collection.ts';
-import type { Rule } from '../../api/types.ts';
+import type { Counts, Rule } from '../../api/types.ts';
 import { isGuarded, may } from '../../session.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { useAction } from '../../ui/useAction.ts';
@@ -10,22 +10,19 @@ import { changeMode } from './changeMode.ts';
 
 const REFRESH_MS = 5_000;
 
-export function MonitoringAdvice(props: AdviceProps) {
-  if (!isGuarded.value || props.tagged.item.mode !== 'monitoring') return null;
-  return <Advice {...props} />;
-}
-
 interface AdviceProps {
   readonly tagged: Tagged<Rule>;
   readonly isDeleting: boolean;
 }
 
-function Advice({ tagged, isDeleting }: AdviceProps) {
-  const { loaded } = useLoaded(() => readAnalytics(tagged.item.id), [tagged.etag], {
+export function MonitoringAdvice({ tagged, isDeleting }: AdviceProps) {
+  const isShown = isGuarded.value && tagged.item.mode === 'monitoring';
+  const { loaded } = useLoaded(isShown && (() => readAnalytics(tagged.item.id)), [tagged.etag, isShown], {
     isHeld: isDeleting,
     everyMs: REFRESH_MS,
   });
   const { failure, run } = useAction();
+  if (!isShown) return null;
   const totals = loaded.value.value?.result.totals;
   return (
     <section class="advice">
