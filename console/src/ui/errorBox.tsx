@@ -12,7 +12,7 @@ export function ErrorBox({ failure, retry, isOver }: ErrorBoxProps) {
   return (
     <div class={isOver ? 'error-box over' : 'error-box'} role="alert">
       <p>
-        <strong>✕ {failure.what}</strong> {failure.still} {failure.todo}
+        <strong class="harm">✕ {failure.what}</strong> {failure.still} {failure.todo}
       </p>
       {failure.faults.length > 0 && (
         <ul>

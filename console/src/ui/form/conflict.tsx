@@ -33,7 +33,7 @@ export function Conflict({ kind, rows, wasRejected, sendMine, discardMine }: Con
   return (
     <section class="conflict" role="alert">
       <p>
-        <strong>
+        <strong class="look">
           ! Another client changed this {kind} in the meantime{wasRejected && ' (412)'}.
         </strong>{' '}
         That change was saved; yours was not, and is still here.

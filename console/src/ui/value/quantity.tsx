@@ -31,6 +31,6 @@ interface QuantityProps {
 export const Quantity = ({ value, unit }: QuantityProps) => (
   <span class="quantity">
     <span class="number">{formatNumber(value)}</span>
-    <span class="unit"> {unit}</span>
+    <span class="quiet"> {unit}</span>
   </span>
 );
