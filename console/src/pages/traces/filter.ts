@@ -34,10 +34,10 @@ export function filterOf(query: URLSearchParams): Filter {
   };
 }
 
-/** Returns a URL query in which one parameter is set, or deleted if its value is empty. */
-export function withMember(query: URLSearchParams, name: string, value: string): string {
+/** Returns a URL query in which one parameter is set, or deleted if it has no value. */
+export function withMember(query: URLSearchParams, name: string, value: string | undefined): string {
   const changed = new URLSearchParams(query);
-  if (value === '') changed.delete(name);
+  if (value === undefined) changed.delete(name);
   else changed.set(name, value);
   return changed.size === 0 ? '' : `?${changed}`;
 }

@@ -31,7 +31,7 @@ function Label({ address }: { readonly address: string }) {
 export function AddressView({ address }: { readonly address: string }) {
   const newest = useSignal<number | undefined>(undefined);
   // A change of the unit reads nothing again.
-  const text = withMember(useQuery(), 'unit', '');
+  const text = withMember(useQuery(), 'unit', undefined);
   return (
     <>
       <section class="subject-head">

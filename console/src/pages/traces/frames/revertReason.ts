@@ -43,9 +43,12 @@ export function textIn(data: string): string | undefined {
   const start = offset * 2 + WORD;
   const hex = data.slice(start, start + Math.min(length, MAX_CHARACTERS) * 2);
   if (hex.length < Math.min(length, MAX_CHARACTERS) * 2) return undefined;
-  const bytes = Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
-  return new TextDecoder().decode(bytes) + (length > MAX_CHARACTERS ? '…' : '');
+  return decodeText(hex) + (length > MAX_CHARACTERS ? '…' : '');
 }
+
+/** Returns the text that hex digits encode as UTF-8. */
+export const decodeText = (hex: string): string =>
+  new TextDecoder().decode(Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16)));
 
 /** Returns the offset or length in a 32-byte word; undefined if the word is missing or its number is 2^32 or more. */
 function wordAt(data: string, place: number): number | undefined {

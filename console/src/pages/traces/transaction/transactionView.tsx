@@ -172,7 +172,7 @@ function Parts({ hash, traces, data: { receipt, isSettled }, call, readAgain }: 
   );
   const path = pathOfSubject({ kind: 'transaction', id: hash });
   const part = (name: string, title: string, count: number | undefined) => (
-    <Link to={path + withMember(query, 'view', name)} current={view === name}>
+    <Link to={path + withMember(query, 'view', name || undefined)} current={view === name}>
       {title} <span class="count quiet">{count === undefined ? '' : formatQuantity(count)}</span>
     </Link>
   );
@@ -209,11 +209,8 @@ function Tree({ traces, first, readAgain }: TreeProps) {
   const replaced = useReplaced(first);
   if (root === undefined) return null;
   const choose = (path: string | undefined) => {
-    const changed = new URLSearchParams(query);
-    if (path === undefined) changed.delete('frame');
-    else changed.set('frame', path);
-    const text = changed.size === 0 ? '' : `?${changed}`;
-    goTo(pathOfSubject({ kind: 'transaction', id: first.transactionHash ?? '' }) + text, { replace: true });
+    const page = pathOfSubject({ kind: 'transaction', id: first.transactionHash ?? '' });
+    goTo(page + withMember(query, 'frame', path), { replace: true });
   };
   return (
     <>
