@@ -7,7 +7,7 @@ import { Time } from '../../ui/value/time.tsx';
 import { UnknownSince } from '../../ui/value/unknownSince.tsx';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { zonesText } from '../attacks/texts.ts';
-import { RemoteAttack } from './remoteAttack.tsx';
+import { MoreAttacks, RemoteAttack } from './remoteAttack.tsx';
 
 const MEAN_SECONDS = 10;
 const ZONES_NAMED = 2;
@@ -69,12 +69,7 @@ function UnderAttack({ attack, others }: { readonly attack: AttackSummary; reado
           last {MEAN_SECONDS} s.
         </span>{' '}
         <Link to={`/attacks/${attack.id}`}>Attack details</Link>
-        {others > 0 && (
-          <>
-            {' · '}
-            <Link to="/attacks">{others} more</Link>
-          </>
-        )}
+        <MoreAttacks count={others} />
       </p>
     </>
   );
@@ -130,7 +125,7 @@ function AllWell({ guard }: { readonly guard: GuardStatus }) {
             <Quantity value={wouldDrop} unit="would be dropped" />,{' '}
           </>
         )}
-        <span class="span">last {MEAN_SECONDS} s</span>. The guard knows{' '}
+        <span class="quiet">last {MEAN_SECONDS} s</span>. The guard knows{' '}
         {counted(guard.profile_names, 'name')}.
       </p>
     </>

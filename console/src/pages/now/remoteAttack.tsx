@@ -32,12 +32,15 @@ export function RemoteAttack() {
         to={`/attacks/${attack.id}`}
         text={`${zonesText(attack, ZONES_NAMED)} at ${locationText(attack)}`}
       />
-      {others > 0 && (
-        <>
-          {' · '}
-          <Link to="/attacks">{others} more</Link>
-        </>
-      )}
+      <MoreAttacks count={others} />
     </p>
   );
 }
+
+export const MoreAttacks = ({ count }: { readonly count: number }) =>
+  count > 0 ? (
+    <>
+      {' · '}
+      <Link to="/attacks">{count} more</Link>
+    </>
+  ) : null;
