@@ -18,14 +18,13 @@ async function copyText(text: string): Promise<void> {
   if (!isCopied) throw new Error('the browser does not copy');
 }
 
-/** Button that copies text. It shows success or a denied permission instead of its label, so that nothing moves. */
-export function Copy({
-  text,
-  label = 'Copy',
-}: {
+interface CopyProps {
   readonly text: string | (() => string);
   readonly label?: string;
-}) {
+}
+
+/** Button that copies text. It shows success or a denied permission instead of its label, so that nothing moves. */
+export function Copy({ text, label = 'Copy' }: CopyProps) {
   const reported = useSignal<'copied' | 'refused' | undefined>(undefined);
   const copy = async () => {
     try {

@@ -9,7 +9,7 @@ import { useAction } from '../useAction.ts';
 import { Conflict } from './conflict.tsx';
 import { useDraft } from './draft.ts';
 
-type Texts = Readonly<Record<string, string>>;
+export type Texts = Readonly<Record<string, string>>;
 
 export interface FieldsProps<Settings> {
   readonly value: Settings;

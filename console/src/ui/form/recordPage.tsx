@@ -11,13 +11,9 @@ import { Time } from '../value/time.tsx';
 import { UntrustedText } from '../value/untrustedText.tsx';
 import type { Question } from './confirm.tsx';
 import { confirmAndDelete, type StoredRecord } from './confirmAndDelete.ts';
-import { EditForm, type FieldsProps } from './editForm.tsx';
+import { EditForm, type FieldsProps, type Texts } from './editForm.tsx';
 
-interface RecordPageProps<
-  Item extends StoredRecord,
-  Settings extends Readonly<Record<string, string>>,
-  Patch,
-> {
+interface RecordPageProps<Item extends StoredRecord, Settings extends Texts, Patch> {
   readonly kind: 'rule' | 'policy' | 'entry';
   readonly id: string;
   readonly calls: ReturnType<typeof collection<Item, never, Patch>>;
@@ -39,11 +35,9 @@ interface RecordPageProps<
   readonly aside?: (item: Item) => ComponentChildren;
 }
 
-export function RecordPage<
-  Item extends StoredRecord,
-  Settings extends Readonly<Record<string, string>>,
-  Patch,
->(props: RecordPageProps<Item, Settings, Patch>) {
+export function RecordPage<Item extends StoredRecord, Settings extends Texts, Patch>(
+  props: RecordPageProps<Item, Settings, Patch>,
+) {
   const { kind, id, calls, list, nameOf, titles, settingsOf } = props;
   // While a record is being deleted, it is not read again: the live stream may report the deletion first.
   const isDeleting = useSignal(false);
