@@ -80,11 +80,7 @@ export async function restoreSession(): Promise<void> {
 async function readOnce(): Promise<Failure | undefined> {
   const cookie = await readCookie();
   const answer: Outcome<Session | undefined> =
-    'value' in cookie && cookie.value.signed_in
-      ? await readSession()
-      : 'failure' in cookie
-        ? cookie
-        : { value: undefined };
+    'failure' in cookie ? cookie : cookie.value.signed_in ? await readSession() : { value: undefined };
   if ('failure' in answer) {
     signInFailure.value = answer.failure;
     return answer.failure;

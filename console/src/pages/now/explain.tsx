@@ -46,11 +46,8 @@ export function Explain() {
 
 function Explained({ name, type }: { readonly name: string; readonly type: string }) {
   const id = ruleInForceId.value;
-  const { loaded } = useLoaded(id !== undefined && (() => readAnalytics(id, { name, type })), [
-    id,
-    name,
-    type,
-  ]);
+  const read = id !== undefined && (() => readAnalytics(id, { name, type }));
+  const { loaded } = useLoaded(read, [id, name, type]);
   const { value, failure } = loaded.value;
   if (id === undefined) return <p>→ passes: no rule is in force.</p>;
   if (failure !== undefined) return <ErrorBox failure={failure} />;

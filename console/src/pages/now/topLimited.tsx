@@ -8,9 +8,8 @@ const REFRESH_MS = 2_000;
 
 export function TopLimited() {
   const largest = largestAttack.value;
-  const { loaded } = useLoaded(largest && (() => readAttack(largest.id)), [largest?.id], {
-    everyMs: REFRESH_MS,
-  });
+  const read = largest && (() => readAttack(largest.id));
+  const { loaded } = useLoaded(read, [largest?.id], { everyMs: REFRESH_MS });
   const attack = loaded.value.value?.result;
   return (
     <section class="top-limited">

@@ -11,9 +11,8 @@ import { actorOf, verbOf } from '../activity/texts.ts';
 
 export function History({ id, name }: { readonly id: string; readonly name: string }) {
   const isAllowed = may('dns_protection:audit');
-  const reads = useLoaded(isAllowed && (() => readAudit({ rule_id: id, per_page: 100 })), [
-    ...[id, rulesVersion.value, isAllowed],
-  ]);
+  const read = isAllowed && (() => readAudit({ rule_id: id, per_page: 100 }));
+  const reads = useLoaded(read, [id, rulesVersion.value, isAllowed]);
   const { value } = reads.loaded.value;
   return (
     <section>
