@@ -112,8 +112,21 @@ describe('a request of the rules API', () => {
   ) as [Operation, Operation];
 
   it.each([
-    ...['', ' ', '*', '.', '..', '../..', '../rules', '%2F', '/', '?', '#', 'undefined', 'null'],
-    ...[`${UUID} `, `${UUID}/`],
+    '',
+    ' ',
+    '*',
+    '.',
+    '..',
+    '../..',
+    '../rules',
+    '%2F',
+    '/',
+    '?',
+    '#',
+    'undefined',
+    'null',
+    `${UUID} `,
+    `${UUID}/`,
   ])('is rejected for the id %j, which could address another resource', (id) => {
     expect(requestOf(ruleById, REST, { 'path rule_id': id })).toMatchObject({
       faults: [{ field: 'rule_id' }],

@@ -13,8 +13,17 @@ export type SentResponse =
   | { readonly error: string };
 
 const SHOWN = [
-  ...['etag', 'floodgate-stale', 'idempotent-replayed', 'ratelimit', 'retry-after', 'www-authenticate'],
-  ...['allow', 'x-floodgate-cache', 'x-floodgate-upstream', 'x-request-id', 'x-should-retry'],
+  'etag',
+  'floodgate-stale',
+  'idempotent-replayed',
+  'ratelimit',
+  'retry-after',
+  'www-authenticate',
+  'allow',
+  'x-floodgate-cache',
+  'x-floodgate-upstream',
+  'x-request-id',
+  'x-should-retry',
 ];
 /** Maximum number of displayed characters, because browsers need minutes to render megabytes. */
 const MAX_CHARACTERS = 200_000;

@@ -101,7 +101,12 @@ export function isMatch(change: Change, { kind, text }: ChangeFilter): boolean {
 
 export const CSV_HEADINGS = 'time (UTC),actor,actor id,from,action,object,before,after'.split(',');
 export const csvRowOf = (change: Change): string[] => [
-  ...[change.at, actorOf(change).name, change.by, change.from, change.action, subjectOf(change)],
+  change.at,
+  actorOf(change).name,
+  change.by,
+  change.from,
+  change.action,
+  subjectOf(change),
   ...('before' in change && change.before ? [JSON.stringify(change.before)] : ['']),
   ...('after' in change && change.after ? [JSON.stringify(change.after)] : ['']),
 ];

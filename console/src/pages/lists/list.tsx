@@ -84,7 +84,12 @@ export function AccessLists() {
 }
 
 const csvRowOf = (row: Row): string[] => [
-  ...[row.list, entryValue(row), String(row.enabled), row.comment, row.created_on, row.modified_on],
+  row.list,
+  entryValue(row),
+  String(row.enabled),
+  row.comment,
+  row.created_on,
+  row.modified_on,
 ];
 
 const EMPTY = { list: 'denylist', value: '', comment: '' };

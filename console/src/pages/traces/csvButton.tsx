@@ -31,10 +31,15 @@ const rowsOf = (traces: readonly Trace[], network: string): string[][] => [
     const { from, to } = partiesOf(trace);
     const written = (address = '') => decoder.value?.checksummed(address) ?? address;
     return [
-      ...[trace.transactionHash ?? '', trace.traceAddress.join('.'), String(trace.blockNumber)],
+      trace.transactionHash ?? '',
+      trace.traceAddress.join('.'),
+      String(trace.blockNumber),
       blockTimes.get(network, trace.blockNumber) ?? '',
-      ...[labelOf(trace, decoder.value).text, written(from), written(to)],
-      ...[String(valueMoved(trace)), failureOfTrace(trace) ?? ''],
+      labelOf(trace, decoder.value).text,
+      written(from),
+      written(to),
+      String(valueMoved(trace)),
+      failureOfTrace(trace) ?? '',
     ];
   }),
 ];

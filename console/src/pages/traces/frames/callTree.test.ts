@@ -41,11 +41,19 @@ it('unfolds whole levels of the tree while they have at most 200 rows, and the p
 
 it('unfolds the path to the cause of a failure', () => {
   const failed = treeWith([
-    ...[frame([], 'Reverted'), ...children(250), frame([250], 'Reverted'), frame([250, 0])],
-    ...[frame([250, 1], 'Reverted'), frame([250, 1, 0], 'out of gas'), frame([250, 1, 0, 0])],
+    frame([], 'Reverted'),
+    ...children(250),
+    frame([250], 'Reverted'),
+    frame([250, 0]),
+    frame([250, 1], 'Reverted'),
+    frame([250, 1, 0], 'out of gas'),
+    frame([250, 1, 0, 0]),
   ]);
   expect(paths(rowsOf(failed, initiallyOpen(failed, undefined))).slice(251)).toEqual([
-    ...['250', '250.0', '250.1', '250.1.0'],
+    '250',
+    '250.0',
+    '250.1',
+    '250.1.0',
   ]);
 });
 

@@ -19,7 +19,12 @@ import {
 import { formatAbiParams } from 'viem/utils';
 
 const STANDARD_ABIS: readonly (readonly unknown[])[] = [
-  ...[erc20Abi, erc20Abi_bytes32, erc721Abi, erc1155Abi, erc4626Abi, multicall3Abi],
+  erc20Abi,
+  erc20Abi_bytes32,
+  erc721Abi,
+  erc1155Abi,
+  erc4626Abi,
+  multicall3Abi,
 ];
 
 /** Names that the operator configured: ABIs by address, `*` for any address, and labels of addresses. */

@@ -43,13 +43,11 @@ it('reads transfers of ERC-20, ERC-721 and ERC-1155 tokens from logs', () => {
   ];
   const transfers = transfersOf(logs, decoder);
   expect(transfers.map(({ id, amount }) => [id, amount])).toEqual([
-    ...[
-      [undefined, 9n],
-      ['5', 1n],
-      ['3', 4n],
-      ['1', 10n],
-      ['2', 20n],
-    ],
+    [undefined, 9n],
+    ['5', 1n],
+    ['3', 4n],
+    ['1', 10n],
+    ['2', 20n],
   ]);
   expect(new Set(transfers.map(({ token, from, to }) => `${token} ${from} ${to}`))).toEqual(
     new Set([`${TOKEN} ${FROM} ${TO}`]),
