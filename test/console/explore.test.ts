@@ -9,7 +9,15 @@ import { reorganise } from '../support/anvil.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { until } from '../support/until.ts';
-import { CHROMIUM, fetchRoute, launchBrowser, openTab, type Tab } from './support/browser.ts';
+import {
+  CHROMIUM,
+  fetchRoute,
+  holdRequests,
+  inPage,
+  launchBrowser,
+  openTab,
+  type Tab,
+} from './support/browser.ts';
 import { checkPage, checkState, checkWidth } from './support/checkPages.ts';
 import { pay as payInBlock } from './support/pay.ts';
 
@@ -88,6 +96,26 @@ describe.skipIf(CHROMIUM === undefined)(
           counts.set(action.to, (counts.get(action.to) ?? 0) + 1);
       return [...counts].sort(([, a], [, b]) => b - a)[0]?.[0] ?? '';
     }
+
+    it('shifts no content when the summary and the traces of an address arrive late', async () => {
+      const late = await openTab(browser, floodgate.url);
+      await late.page.goto(`${floodgate.url}/console/traces`);
+      await signIn(late.page, floodgate.token);
+      await late.page.getByText('Search an address, a transaction or a block').waitFor();
+      const letThrough = await holdRequests(late.page, '**/v1/mainnet');
+      await late.page
+        .getByRole('searchbox')
+        .first()
+        .fill(await busiest());
+      await late.page.keyboard.press('Enter');
+      await late.page.waitForURL('**/console/traces/address/*');
+      // Browsers do not count layout shifts within 500 ms after a key press.
+      await inPage(late.page, 'new Promise((resolve) => setTimeout(resolve, 600))');
+      letThrough();
+      await late.page.locator('main table tbody tr').nth(10).waitFor();
+      await checkState(late, 'address-late');
+      await late.context.close();
+    });
 
     it('leads from an address to a transaction, its call tree, and a copied command that runs in a shell', async () => {
       await page.goto(`${floodgate.url}/console/traces`);
