@@ -23,6 +23,11 @@ const HS_CLASS = 4;
 
 /** An OPT record with the upper eight bits of a response code. */
 const opt = (upper: number): Buffer => Buffer.from([0, 0, 41, 4, 208, upper, 0, 0, 0, 0, 0]);
+/** A TSIG record of key `k` with the error BADKEY, without a signature (RFC 8945, 5.2.1). */
+const TSIG = Buffer.from(
+  '016b0000fa00ff00000000001d0b686d61632d7368613235360000006b0b28e7012c0000000000110000',
+  'hex',
+);
 const A_RECORD = Buffer.from([0, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 192, 0, 2, 1]);
 
 const TAKEN: Readonly<Record<string, BareResponse>> = {
@@ -32,6 +37,8 @@ const TAKEN: Readonly<Record<string, BareResponse>> = {
   refused: { rcode: RCODE.REFUSED },
   'refused-opt': { rcode: RCODE.REFUSED, records: opt(0), counts: [0, 0, 1] },
   badvers: { rcode: 0, records: opt(1), counts: [0, 0, 1] },
+  notauth: { rcode: RCODE.NOTAUTH, records: TSIG, counts: [0, 0, 1] },
+  'notauth-opt': { rcode: RCODE.NOTAUTH, records: Buffer.concat([opt(0), TSIG]), counts: [0, 0, 2] },
 };
 const LEFT: Readonly<Record<string, BareResponse>> = {
   noerror: { rcode: RCODE.NOERROR },
@@ -43,8 +50,18 @@ const LEFT: Readonly<Record<string, BareResponse>> = {
   'authority-record': { rcode: RCODE.REFUSED, records: A_RECORD, counts: [0, 1, 0] },
   'other-additional': { rcode: RCODE.REFUSED, records: A_RECORD, counts: [0, 0, 1] },
   'two-opts': { rcode: RCODE.REFUSED, records: Buffer.concat([opt(0), opt(0)]), counts: [0, 0, 2] },
+  'tsig-before-opt': { rcode: RCODE.NOTAUTH, records: Buffer.concat([TSIG, opt(0)]), counts: [0, 0, 2] },
+  'two-tsigs': { rcode: RCODE.NOTAUTH, records: Buffer.concat([TSIG, TSIG]), counts: [0, 0, 2] },
+  'tsig-cut': { rcode: RCODE.NOTAUTH, records: TSIG.subarray(0, -1), counts: [0, 0, 1] },
   'opt-cut': { rcode: RCODE.REFUSED, records: opt(0).subarray(0, 8), counts: [0, 0, 1] },
 };
+
+/** Returns a query with a TSIG record of a key that no server has. */
+function signed(packet: Buffer): Buffer {
+  const whole = Buffer.concat([packet, TSIG]);
+  whole.writeUInt16BE(1, 10);
+  return whole;
+}
 
 async function fake(responses: Readonly<Record<string, BareResponse>>): Promise<Target> {
   const server = await startBareServer(responses);
@@ -117,6 +134,19 @@ it('a server that answers health probes without a question section stays in use 
   const { plane } = await startGuarded({}, { servers: [bare, other] });
   await until('both servers to be probed over UDP and TCP', () => other.probed >= 5);
   expect([plane.servers.map(({ up }) => up), plane.tcp.serversUp]).toEqual([[true, true], 2]);
+});
+
+it('a signature that NSD rejects is answered, and shows nothing about the health of the servers', async (ctx) => {
+  if (noNsd) return ctx.skip(noNsd);
+  const nsd = await startNsd(ZONE_NAME, ZONE_TEXT);
+  atEnd(() => nsd.stop());
+  const { target, plane } = await startGuarded({}, { servers: [nsd], probeName: ZONE_NAME });
+  const client = await openUdpClient();
+  for (let id = 1; id <= 50; id++) {
+    const { rcode, bytes } = await client.ask(signed(query(`h1.${ZONE_NAME}`, QueryType.A, id)), target);
+    expect([rcode, bytes.readUInt16BE(4), bytes.readUInt16BE(10)]).toEqual([RCODE.NOTAUTH, 0, 1]);
+  }
+  expect(plane.servers[0]).toMatchObject({ mismatched: 0, timedOut: 0 });
 });
 
 it("queries of class HS do not take NSD out of use, and clients receive NSD's own answers", async (ctx) => {

@@ -11,7 +11,8 @@ const POINTER = 0xc0;
 const MAX_POINTERS = 16;
 const MAX_NAME_BYTES = 255;
 
-const Rcode = { FORMERR: 1, SERVFAIL: 2, NOTIMP: 4, REFUSED: 5, BADVERS: 16 } as const;
+const Rcode = { FORMERR: 1, SERVFAIL: 2, NOTIMP: 4, REFUSED: 5, NOTAUTH: 9, BADVERS: 16 } as const;
+const TSIG_TYPE = 250;
 
 /** Returns the response code in the header of a message: the lower four bits of an extended response code. */
 export const rcodeOf = (packet: Uint8Array): number => (packet[3] ?? 0) & 0x0f;
@@ -62,23 +63,31 @@ export function answerKind(packet: Uint8Array, questionEnd: number): number {
 
 /**
  * Returns the extended response code of a message. Undefined if the message has records other than an OPT record at
- * offset `at`, or the OPT record is malformed.
+ * offset `start` and then a TSIG record, or one of these exceeds the message.
  */
-function extendedRcode(packet: Uint8Array, at: number): number | undefined {
+function extendedRcode(packet: Uint8Array, start: number): number | undefined {
   if (readUint16(packet, 6) !== 0 || readUint16(packet, 8) !== 0) return undefined;
-  const additional = readUint16(packet, 10);
-  if (additional === 0) return rcodeOf(packet);
-  const isOpt = packet[at] === 0 && readUint16(packet, at + 1) === OPT_TYPE;
-  const end = at + OPT_BYTES + readUint16(packet, at + OPT_BYTES - 2);
-  if (additional > 1 || !isOpt || end > packet.length) return undefined;
-  return ((packet[at + 5] ?? 0) << 4) | rcodeOf(packet);
+  let rcode = rcodeOf(packet);
+  let others = readUint16(packet, 10);
+  let at = start;
+  if (others > 0 && packet[at] === 0 && readUint16(packet, at + 1) === OPT_TYPE) {
+    rcode |= (packet[at + 5] ?? 0) << 4;
+    at += OPT_BYTES + readUint16(packet, at + OPT_BYTES - 2);
+    others--;
+  }
+  const head = others > 0 ? skipName(packet, at) : 0;
+  if (head !== 0 && readUint16(packet, head) === TSIG_TYPE) {
+    at = head + RECORD_HEAD_BYTES + readUint16(packet, head + RECORD_HEAD_BYTES - 2);
+    others--;
+  }
+  return others === 0 && at <= packet.length ? rcode : undefined;
 }
 
 const BARE_ERRORS: ReadonlySet<number | undefined> = new Set(Object.values(Rcode));
 
 /**
- * Returns true if a packet is an error answer without question and without records other than OPT. NSD refuses
- * unknown classes with such an answer. The caller must match it to a query by server, port and transaction ID.
+ * Returns true if a packet is an error answer without question and without records other than OPT and TSIG. NSD
+ * sends them for unknown classes and for bad signatures (NOTAUTH). The caller must match it to a query by server, port and transaction ID.
  */
 export const isBareError = (packet: Uint8Array): boolean =>
   packet.length >= HEADER_BYTES &&

@@ -23,7 +23,15 @@ export interface Answer {
   readonly bytes: Buffer;
 }
 
-export const RCODE = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP: 4, REFUSED: 5 } as const;
+export const RCODE = {
+  NOERROR: 0,
+  FORMERR: 1,
+  SERVFAIL: 2,
+  NXDOMAIN: 3,
+  NOTIMP: 4,
+  REFUSED: 5,
+  NOTAUTH: 9,
+} as const;
 
 export const query = (name: string, type: number = QueryType.A, id = 1): Buffer =>
   Buffer.from(queryPacket(nameToWire(name), type, id));
