@@ -42,10 +42,11 @@ it('response times are counted by the clock of the reporting program, once per q
   expect(counted()).toEqual({ byTime: { 7: 1, 30: 1 }, unanswered: 0 });
 });
 
-it('queries for unknown names and of other classes are not counted', () => {
+it('unusual queries and those for unknown names and of other classes are not counted', () => {
   const { pending, asked, sent, answered, counted } = reported();
   sent('a.test', 1000, { userZone: 0 });
   pending.sent({ ...asked('b.test'), class: 3 }, PORT, 1, AHEAD_MS + 1000);
+  pending.sent({ ...asked('c.test'), isUnusual: true }, PORT, 1, AHEAD_MS + 1000);
   answered('a.test', 1001);
   answered('b.test', 1001);
   pending.expire(100_000);

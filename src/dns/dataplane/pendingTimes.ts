@@ -22,7 +22,7 @@ const SILENCE_MS = 2000;
 /** Any `userZone` of a known name. */
 const KNOWN = 1;
 
-type Asked = Pick<Question, 'hashHigh' | 'hashLow' | 'id' | 'class'>;
+type Asked = Pick<Question, 'hashHigh' | 'hashLow' | 'id' | 'class' | 'isUnusual'>;
 
 export class PendingTimes {
   readonly #times: ResponseTimes;
@@ -49,7 +49,7 @@ export class PendingTimes {
   /** Stores a query. Does nothing if `userZone` is 0 (`QueryPolicy.userZone`), i.e. for unknown names. */
   // biome-ignore lint/complexity/useMaxParams: called for each packet: no object is allocated
   sent(question: Asked, port: number, userZone: number, sentMs: number): void {
-    if (userZone === 0 || question.class !== CLASS_IN) return;
+    if (userZone === 0 || question.class !== CLASS_IN || question.isUnusual) return;
     const client = clientOf(question, port);
     const slot = slotOf(question, client);
     if (this.#sentMs[slot] !== 0) return;

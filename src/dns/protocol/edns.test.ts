@@ -12,6 +12,13 @@ const WWW = Buffer.from(queryPacket(nameToWire('www.example.test'), QueryType.A,
 const COOKIE = option(10, Buffer.alloc(8));
 const A_RECORD = Buffer.from([0, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4, 192, 0, 2, 1]);
 
+/** Returns a query whose header counts one record in a section that is empty. */
+function withCount(offset: number): Buffer {
+  const packet = Buffer.from(WWW);
+  packet.writeUInt16BE(1, offset);
+  return packet;
+}
+
 const read = (packet: Uint8Array): readonly [ReadResult, number] => {
   const question = new Question();
   return [readQuery(packet, KEY, question), question.edns];
@@ -20,6 +27,30 @@ const cookieQuery = (fields: OptFields): Buffer => {
   const header = Buffer.alloc(HEADER_BYTES);
   return withRecords(header, opt(fields));
 };
+
+it.each<readonly [string, Buffer, boolean]>([
+  ['only a question', WWW, false],
+  ['an OPT record', withRecords(WWW, opt({ options: COOKIE })), false],
+  ['a malformed OPT record', withRecords(WWW, opt({ options: Buffer.alloc(3) })), true],
+  ['another additional record', withRecords(WWW, A_RECORD), true],
+  ['an OPT record and another record', withRecords(WWW, A_RECORD, opt()), true],
+  ['an answer count', withCount(6), true],
+  ['an authority count', withCount(8), true],
+  ['an additional count', withCount(10), true],
+  ['a response code', Buffer.concat([WWW.subarray(0, 3), Buffer.of(0x0f), WWW.subarray(4)]), true],
+  [
+    'all flags without a response code',
+    Buffer.concat([WWW.subarray(0, 2), Buffer.of(0x07, 0xf0), WWW.subarray(4)]),
+    false,
+  ],
+])('a query with %s is unusual or not', (_, packet, expected) => {
+  const question = new Question();
+  for (const before of [false, true]) {
+    question.isUnusual = before;
+    readQuery(packet, KEY, question);
+    expect(question.isUnusual).toBe(expected);
+  }
+});
 
 it('a query without an OPT record has no EDNS', () => {
   expect(read(WWW)).toEqual([ReadResult.ok, 0]);

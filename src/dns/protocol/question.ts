@@ -61,6 +61,11 @@ export class Question {
   labels = 0;
   /** Properties of the OPT record of a query, as bits of `Edns`. Only `readQuery` sets them, also for most faults. */
   edns = 0;
+  /**
+   * The query has a response code, or records other than one valid OPT record. Servers reject such queries, and NSD
+   * leaves some of them unanswered. Only `readQuery` sets it.
+   */
+  isUnusual = false;
   /** Hash of the whole name: two unsigned 32-bit words, `hashHigh` and `hashLow`, which are never both zero. */
   hashHigh = 0;
   hashLow = 0;
@@ -79,6 +84,7 @@ export function readQuery(packet: Uint8Array, key: HashKey, question: Question):
   const result = fault === ReadResult.ok ? readQuestionSection(packet, key, question) : fault;
   const recordsAt = result === ReadResult.ok ? question.end : questionsEnd(packet);
   if (recordsAt !== 0) question.edns = readEdns(packet, recordsAt);
+  question.isUnusual = isUnusual(packet, question.edns);
   if (result === ReadResult.questionCount && isCookieQuery(packet, question.edns)) {
     clearQuestion(question, readUint16(packet, 0));
     return ReadResult.cookie;
@@ -86,6 +92,13 @@ export function readQuery(packet: Uint8Array, key: HashKey, question: Question):
   if (result !== ReadResult.ok) return result;
   if ((question.edns & Edns.malformed) !== 0) return ReadResult.badOpt;
   return isTransfer(question.type) ? ReadResult.transfer : result;
+}
+
+/** Returns the value of {@link Question.isUnusual}. `edns`: result of {@link readEdns}. */
+function isUnusual(packet: Uint8Array, edns: number): boolean {
+  const records = readUint16(packet, 6) + readUint16(packet, 8) + readUint16(packet, 10);
+  const isCoded = ((packet[3] ?? 0) & 0x0f) !== 0;
+  return isCoded || (edns & Edns.malformed) !== 0 || records > ((edns & Edns.opt) === 0 ? 0 : 1);
 }
 
 /** Sets the fields for a query without a question. No question has a hash of two zero words. */

@@ -276,7 +276,7 @@ export class Backend {
     this.answered++;
     const counterpart = this.inFlight.counterpart(ticket);
     const isServfail = rcodeOf(answer) === RCODE_SERVFAIL;
-    if (counterpart === undefined && !this.inFlight.isLate(ticket)) this.health.note(!isServfail);
+    if (counterpart === undefined && !this.inFlight.isLate(ticket)) this.#noteHealth(ticket, !isServfail);
     if (isServfail && this.#otherMayAnswer(answer, ticket, counterpart)) return;
     this.#deliver(answer, ticket, counterpart);
   }
@@ -318,13 +318,17 @@ export class Backend {
     else responseTimes.unanswered(userZone);
   }
 
+  #noteHealth(ticket: number, isGood: boolean): void {
+    if (this.inFlight.showsHealth(ticket)) this.health.note(isGood);
+  }
+
   #late(ticket: number): void {
     if (this.inFlight.clientPort(ticket) === PROBE_PORT) return;
     // Counted before the retry, so that an answer to the copy is not counted too.
     this.#countTime(ticket, false);
     const counterpart = this.inFlight.counterpart(ticket);
     if (counterpart === undefined) {
-      this.health.note(false);
+      this.#noteHealth(ticket, false);
       this.#dependencies.retryElsewhere(this, ticket, undefined);
     } else if (counterpart.servfail !== undefined && this.#isAnswerTo(ticket, counterpart.servfail))
       this.#deliver(counterpart.servfail, ticket, undefined);

@@ -94,6 +94,21 @@ describe('queries in flight', () => {
     expect([inFlight.userZone(ticket), inFlight.takeTimed(ticket)]).toEqual([7, 0]);
   });
 
+  it('show nothing about the health of a server if servers may reject or ignore them', () => {
+    const [first, second] = [new InFlight(), new InFlight()];
+    const client = { address: '192.0.2.1', port: 1 };
+    const chaos = Object.assign(ask('a.test'), { class: 3 });
+    const unusual = Object.assign(ask('b.test'), { isUnusual: true });
+    for (const question of [chaos, unusual]) {
+      const ticket = first.add(question, client, 0, 0, 7);
+      const copy = second.addAgain(first, ticket, 1);
+      expect([first.showsHealth(ticket), second.showsHealth(copy)]).toEqual([false, false]);
+      expect([first.takeTimed(ticket), second.takeTimed(copy)]).toEqual([0, 0]);
+    }
+    const ticket = first.add(ask('c.test'), client, 0, 0, 7);
+    expect([first.takeTimed(ticket), first.showsHealth(ticket)]).toEqual([7, true]);
+  });
+
   it('that are sent to two servers know each other until they are settled, and keep no query', () => {
     const [first, second] = [new InFlight(), new InFlight()];
     const ticket = first.add(ask('a.test'), { address: '192.0.2.1', port: 1 }, 0, 0);

@@ -20,6 +20,14 @@ export interface Counterpart {
   readonly servfail?: Buffer | undefined;
 }
 
+/** Whether the response time of a query is still to be counted. */
+const Timing = {
+  pending: 0,
+  counted: 1,
+  /** Not counted: the class is not IN, or the query is unusual (`Question.isUnusual`). */
+  ignored: 2,
+} as const;
+
 export class InFlight {
   readonly #clientAddress: string[] = new Array<string>(RING_SIZE).fill('');
   readonly #clientPort = new Uint16Array(RING_SIZE);
@@ -34,8 +42,8 @@ export class InFlight {
   readonly #sentMs = new Float64Array(RING_SIZE);
   /** Value that `QueryPolicy.userZone` had for each query. */
   readonly #userZone = new Uint16Array(RING_SIZE);
-  /** 1 for each query whose response time is counted already, or is not counted because its class is not IN. */
-  readonly #isTimed = new Uint8Array(RING_SIZE);
+  /** One of {@link Timing} for each query. */
+  readonly #timing = new Uint8Array(RING_SIZE);
   /**
    * Ticket of the query in each slot, or 0 if the slot is free. Tickets are sequence numbers from 1, so that
    * successive queries in the same slot have different tickets.
@@ -86,7 +94,8 @@ export class InFlight {
     this.#edns[place] = question.edns;
     this.#sentMs[place] = nowMs;
     this.#userZone[place] = userZone;
-    this.#isTimed[place] = question.class === CLASS_IN ? 0 : 1;
+    const isOrdinary = question.class === CLASS_IN && !question.isUnusual;
+    this.#timing[place] = isOrdinary ? Timing.pending : Timing.ignored;
     return ticket;
   }
 
@@ -106,7 +115,7 @@ export class InFlight {
     this.#edns[place] = first.edns(firstTicket);
     this.#sentMs[place] = nowMs;
     this.#userZone[place] = first.userZone(firstTicket);
-    this.#isTimed[place] = first.#isTimed[from] ?? 0;
+    this.#timing[place] = first.#timing[from] ?? Timing.ignored;
     return ticket;
   }
 
@@ -183,9 +192,14 @@ export class InFlight {
    */
   takeTimed(ticket: number): number {
     const place = ticket % RING_SIZE;
-    if (this.#isTimed[place] !== 0) return 0;
-    this.#isTimed[place] = 1;
+    if (this.#timing[place] !== Timing.pending) return 0;
+    this.#timing[place] = Timing.counted;
     return this.userZone(ticket);
+  }
+
+  /** Returns false if servers may reject or ignore the query, so that its outcome does not show their health. */
+  showsHealth(ticket: number): boolean {
+    return this.#timing[ticket % RING_SIZE] !== Timing.ignored;
   }
 
   /** Frees the slot of a query that was answered, has expired or is evicted. */
