@@ -3,6 +3,7 @@ import { Compile, type Validator } from 'typebox/compile';
 import { describeValue, type Fault, InvalidRule, pointerTo, quoteText } from '../invalidRule.ts';
 import { plainText } from './plainText.ts';
 import { allowedName, namePattern } from './ruleName.ts';
+import { allowedZone, zonePattern } from './zoneName.ts';
 
 /** Maximum number of unknown fields that an error response lists. A body of 64 KiB could contain thousands. */
 const MAX_FAULTS = 100;
@@ -113,6 +114,7 @@ export function allowedValues(schema: TSchema): string {
   if ('enum' in schema && Array.isArray(schema.enum))
     return `one of ${schema.enum.map((value) => JSON.stringify(value)).join(', ')}`;
   if (pattern === namePattern) return allowedName;
+  if (pattern === zonePattern) return allowedZone;
   if (type === 'boolean') return 'true or false';
   if (type === 'string' && maxLength !== undefined && pattern === plainText(maxLength))
     return `a string of at most ${maxLength} characters, without control characters`;

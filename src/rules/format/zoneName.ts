@@ -15,7 +15,7 @@ export const zonePattern = `^(?:\\.|(?:${label}\\.){0,126}${label}\\.?)$`;
 /** Maximum length of a zone name as text: each octet may need four characters. */
 export const MAX_ZONE_CHARACTERS = 4 * MAX_NAME_OCTETS;
 
-const allowed =
+export const allowedZone =
   'a DNS name such as example.com, 0/25.2.0.192.in-addr.arpa or . (the root); other characters as \\DDD';
 const PLAIN = /^[a-z0-9_*/-]$/;
 
@@ -25,7 +25,7 @@ export class BadZoneError extends Error {
 
   constructor(zone: unknown, reason?: string) {
     const why = reason === undefined ? '' : ` (${reason})`;
-    super(`zone must be ${allowed}; got ${describeValue(zone)}${why}`);
+    super(`zone must be ${allowedZone}; got ${describeValue(zone)}${why}`);
   }
 }
 

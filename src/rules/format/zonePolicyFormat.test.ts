@@ -102,6 +102,16 @@ describe('the name of a zone', () => {
 });
 
 describe('a new zone policy', () => {
+  it('without a zone is rejected with the allowed zones', () => {
+    expect(faultsOf(() => checkNewZonePolicy({ comment: 'x' }))).toEqual([
+      {
+        pointer: '/zone',
+        message:
+          'zone is missing; it must be a DNS name such as example.com, 0/25.2.0.192.in-addr.arpa or . (the root); other characters as \\DDD',
+      },
+    ]);
+  });
+
   it('needs only a zone; all other fields have defaults', () => {
     expect(checkNewZonePolicy({ zone: 'Example.com.' })).toEqual(defaults);
     expect(Object.keys(checkNewZonePolicy({ comment: 'x', zone: '.' }))).toEqual(Object.keys(defaults));
