@@ -82,7 +82,7 @@ describe('with a rule', () => {
     ]);
     expect(known).toMatch(/passes\n.*uses no token.*\n.*known, with A, AAAA/);
     expect(unknown).toMatch(/the name is not known(.|\n)*zone +example\.test/);
-    expect(byRate).toMatch(/token of its zone(.|\n)*judged by rate alone/);
+    expect(byRate).toMatch(/because the zone is limited by rate\n(.|\n)*judged by rate alone/);
     expect(JSON.parse(json)).toMatchObject({ known: true, reason: 'unknownType', type: 'TXT' });
   });
 

@@ -6,7 +6,7 @@ import type { Rule, ZonePolicy } from '../../rules/index.ts';
 import { AnswerKind, type HashKey, type Question } from '../protocol/index.ts';
 import type { ZoneSecond } from './assessment/assessedZone.ts';
 import { type ZoneAssessment, ZoneAssessments } from './assessment/zoneAssessments.ts';
-import { type AccessLists, NO_LISTS } from './clients/accessLists.ts';
+import { type Access, type AccessLists, NO_LISTS } from './clients/accessLists.ts';
 import { CLIENT_WINDOW_MS, clientLimit } from './clients/heavyClients.ts';
 import type { KnownClients } from './clients/knownClients.ts';
 import type { RecordedDecisions } from './decisionSamples.ts';
@@ -175,6 +175,11 @@ export class AttackDetector implements AnswerSink {
 
   get accessLists(): AccessLists {
     return this.#accessLists;
+  }
+
+  /** Returns whether the access lists allow or deny a name. A network in the lists takes precedence over this. */
+  accessOfName(question: Question): Access | undefined {
+    return this.#policy.accessLists.ofName(question);
   }
 
   /** Maximum number of UDP queries per second from one client. 0 means no limit. */

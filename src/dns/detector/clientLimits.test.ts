@@ -4,6 +4,7 @@ import { parseNetwork } from '../../platform/addresses/index.ts';
 import type { Rule } from '../../rules/index.ts';
 import { nameToWire, networkHash, questionOf } from '../protocol/index.ts';
 import { AttackDetector } from './attackDetector.ts';
+import { explain } from './explain.ts';
 import { outcomeOf, reasonOf, type Verdict } from './verdict.ts';
 import { ZoneSeed } from './zoneSeed.ts';
 
@@ -175,6 +176,19 @@ describe('access lists', () => {
       const tcp = { address: '::ffff:192.0.2.1', client: '192.0.2.1' };
       expect(verdictText(detector.overTcp.decide(question('h2'), tcp, NOW))).toBe('dropped accessList');
     }
+  });
+
+  it.each([
+    ['h1', 'is denied'],
+    ['x.h1', 'is denied'],
+    ['x.dyn', 'passes'],
+  ])('explain the verdict for %s: %s', (name, verdict) => {
+    const detector = guarded({});
+    detector.setAccessLists(lists);
+    const asked = { name: `${name}.${ZONE}`, type: { name: 'A', number: 1 } };
+    expect(explain(detector, asked, NOW)).toMatchObject({ verdict, reason: 'accessList' });
+    detector.setAccessLists({ networks: lists.networks, names: [] });
+    expect(explain(detector, asked, NOW)).not.toMatchObject({ reason: 'accessList' });
   });
 
   it('allowed queries do not pay, have no limit and are not an attack', () => {

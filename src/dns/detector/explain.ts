@@ -13,10 +13,11 @@ export interface Explanation {
   readonly zone_awaits_names: boolean;
   readonly known: boolean;
   readonly known_types: readonly string[];
-  /** Why the query needs a rate-limit token, or `none`. */
+  /** Why the query needs a rate-limit token, `accessList` if an access list decides, or `none`. */
   readonly reason: string;
   readonly verdict:
     | 'passes'
+    | 'is denied'
     | 'passes if a token is available'
     | 'passes, and is counted if no token is available';
 }
@@ -34,8 +35,10 @@ export function explain(detector: AttackDetector, { name, type }: NameAndType, n
   const question = questionOf(name, type.number, detector.key);
   const zone = detector.zones.find(question);
   const place = detector.profile.find(question.hashHigh, question.hashLow);
-  const reason = detector.reasonToPay(question, zone, nowMs);
-  const passesAll = reason === 'none' || (reason === 'zoneRate' && zone.awaitsRate);
+  const access = detector.accessOfName(question);
+  const reason = access === undefined ? detector.reasonToPay(question, zone, nowMs) : 'accessList';
+  const paysNothing = access !== undefined || reason === 'none' || (reason === 'zoneRate' && zone.awaitsRate);
+  const free = access === 'deny' ? 'is denied' : 'passes';
   const drops = detector.mayDrop(zone, reason, nowMs);
   const paying = drops ? 'passes if a token is available' : 'passes, and is counted if no token is available';
   return {
@@ -48,6 +51,6 @@ export function explain(detector: AttackDetector, { name, type }: NameAndType, n
     known: place >= 0,
     known_types: place >= 0 ? typeNames(detector.profile.types(place)) : [],
     reason,
-    verdict: passesAll ? 'passes' : paying,
+    verdict: paysNothing ? free : paying,
   };
 }

@@ -60,7 +60,8 @@ const WHY: Readonly<Record<string, string>> = {
   unknownName: 'it uses a token of the rate limit, because the name is not known',
   unknownType: 'it uses a token of the rate limit, because the name is known, but not with this type',
   aboveUsual: 'it uses a token of the rate limit, because the name is queried far more often than usual',
-  zoneRate: 'it uses a token of its zone’s rate limit, because the zone answers every name',
+  zoneRate: 'it uses a token of its zone’s rate limit, because the zone is limited by rate',
+  accessList: 'an access list contains the name, or a name above it',
 };
 
 function ExplanationText({ reported }: { readonly reported: Explanation }) {

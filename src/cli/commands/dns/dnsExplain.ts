@@ -37,7 +37,8 @@ const WHY: Readonly<Record<string, string>> = {
   unknownType: 'the query uses a token of the rate limit, because the name is known, but not with this type',
   aboveUsual:
     'the query uses a token of the rate limit, because the name is queried far more often than usual',
-  zoneRate: 'the query uses a token of its zone’s rate limit, because the zone answers for any name',
+  zoneRate: 'the query uses a token of its zone’s rate limit, because the zone is limited by rate',
+  accessList: 'an access list contains the name, or a name above it',
 };
 
 function formatExplanation(reported: Explanation, rule: Rule): string {
