@@ -19,6 +19,7 @@ const changed = (packet: Buffer, offset: number, byte: number): Buffer => {
 const www = query(`www.${ZONE_NAME}`, QueryType.A, 5);
 const axfr = query(ZONE_NAME, QueryType.AXFR, 7);
 const update = changed(query(ZONE_NAME, QueryType.SOA, 8), 2, 5 << 3);
+const CHECKING_DISABLED = 0x10;
 const PADDING = option(12, Buffer.alloc(8));
 
 async function expectOwnAnswers(target: Target): Promise<void> {
@@ -42,6 +43,18 @@ async function expectOwnAnswers(target: Target): Promise<void> {
   const header = changed(Buffer.alloc(HEADER_BYTES), 2, 0x01);
   const cookie = withRecords(header, opt({ options: option(10, Buffer.alloc(8)) }));
   expect(await client.ask(cookie, target)).toMatchObject({ rcode: RCODE.NOTIMP });
+  expect(await client.ask(header, target)).toMatchObject({ rcode: RCODE.NOTIMP });
+
+  // A name that is a compression pointer to itself.
+  const pointer = Buffer.concat([
+    changed(www.subarray(0, HEADER_BYTES), 1, 9),
+    Buffer.of(0xc0, 0x0c, 0, 1, 0, 1),
+  ]);
+  client.send(pointer, target);
+  const { bytes } = await client.ask(changed(www, 3, CHECKING_DISABLED), target);
+  expect(bytes.readUInt8(3)).toBe(CHECKING_DISABLED);
+  expect([...client.answers.keys()]).not.toContain(pointer.readUInt16BE(0));
+  expect(await (await openTcpClient(target)).ask(pointer)).toBeUndefined();
 }
 
 it('dnsdist sends own answers with an OPT record if the query has one, before and after Floodgate connects', async (ctx) => {
