@@ -50,6 +50,12 @@ it('checkNewEntry describes the allowed names in words', () => {
   );
 });
 
+it('checkNewEntry does not call the name an unknown field if the body also has a prefix', () => {
+  expect(() => checkNewEntry({ prefix: '192.0.2.7', name: 'example.test' })).toThrow(
+    'name cannot be combined with prefix: create one entry for each',
+  );
+});
+
 it('checkEntryPatch returns only changed settings, and rejects a new prefix', () => {
   const entry: AccessEntry = { id: '', prefix: '192.0.2.7', comment: 'a', enabled: true, ...STAMPS };
   expect(checkEntryPatch(entry, { comment: 'a', enabled: false })).toEqual({ enabled: false });

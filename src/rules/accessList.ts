@@ -63,9 +63,15 @@ const entryPatch = checkerOf(entryPatchSchema);
 /** Returns the access list entry that a request body defines. Throws `InvalidRule` with all faults of the body. */
 export function checkNewEntry(body: unknown): NewAccessEntry {
   const members = plainObject(body);
-  if (!Object.hasOwn(members, 'prefix') && !Object.hasOwn(members, 'name'))
+  const hasPrefix = Object.hasOwn(members, 'prefix');
+  const hasName = Object.hasOwn(members, 'name');
+  if (!hasPrefix && !hasName)
     throw new InvalidRule([{ pointer: '/prefix', message: 'prefix is required: set either prefix or name' }]);
-  const checker = Object.hasOwn(members, 'prefix') ? newNetworkEntry : newNameEntry;
+  if (hasPrefix && hasName)
+    throw new InvalidRule([
+      { pointer: '/name', message: 'name cannot be combined with prefix: create one entry for each' },
+    ]);
+  const checker = hasPrefix ? newNetworkEntry : newNameEntry;
   refuseFaults(checker, members);
   const entry = members as EntrySettings & ({ prefix: string } | { name: string }); // just checked against its schema
   const { comment = '', enabled = true, ...subject } = entry;
