@@ -26,9 +26,18 @@ describe('a parameter of a query', () => {
     ]);
   });
 
+  it('names the highest integer that can be represented if there is no other maximum', () => {
+    expect(read({ page: '9007199254740992' }, (reader) => reader.integer('page'))).toMatchObject([
+      { message: 'page must be an integer from 1 to 9007199254740991; got "9007199254740992"' },
+    ]);
+  });
+
   it('has one value', () => {
     expect(read({ page: ['1', '2'] }, (reader) => reader.integer('page'))).toEqual([
-      { pointer: '/page', message: 'page must be an integer from 1; got more than one value' },
+      {
+        pointer: '/page',
+        message: 'page must be an integer from 1 to 9007199254740991; got more than one value',
+      },
     ]);
   });
 

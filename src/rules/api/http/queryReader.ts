@@ -30,9 +30,7 @@ export class QueryReader {
 
   /** Returns an integer of 1 or more. */
   integer(name: string, highest = Number.MAX_SAFE_INTEGER): number | undefined {
-    const allowed =
-      highest === Number.MAX_SAFE_INTEGER ? 'an integer from 1' : `an integer from 1 to ${highest}`;
-    return this.read(name, allowed, (text) => {
+    return this.read(name, `an integer from 1 to ${highest}`, (text) => {
       const number = /^\d{1,16}$/.test(text) ? Number(text) : 0;
       return number >= 1 && number <= highest ? number : undefined;
     });
