@@ -28,6 +28,12 @@ export function parseMoment(text: string): string | undefined {
   return boundedTimestamp(millis * 1000 + micros);
 }
 
+/** Returns whether an RFC 3339 time with any number of fractional digits is `stored`, a time of `formatTimestamp`. */
+export function isSameInstant(text: string, stored: string): boolean {
+  const short = text.replace(/(\.\d{6})0+(?=\D)/, '$1');
+  return !/\.\d{7}/.test(short) && parseMoment(short) === stored;
+}
+
 /** Formats a time as `formatTimestamp`. Earlier and later times become 1970 and the last time that a number holds. */
 export const boundedTimestamp = (moment: Micros): string =>
   formatTimestamp(Math.min(Math.max(0, moment), Number.MAX_SAFE_INTEGER));

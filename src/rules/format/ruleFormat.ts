@@ -1,6 +1,7 @@
 import Type, { type TObject } from 'typebox';
 import { describeValue, type Fault, InvalidRule, pointerTo } from '../invalidRule.ts';
 import type { NewRule, Rule, RuleSettings } from '../rule.ts';
+import { changeFault } from './changeFault.ts';
 import { type FieldSchema, fieldsOf, typeofField } from './fieldSchema.ts';
 import { type Members, ObjectChecker, plainObject } from './objectChecker.ts';
 import { allowedLocation, isLocationName, trimName } from './ruleName.ts';
@@ -51,7 +52,10 @@ export class RuleFormat {
     this.#patchChecker = new ObjectChecker(
       this.schemas.rulePatch,
       Object.fromEntries(
-        unchangeable.map((member) => [member, (value, stored: Rule) => changeFault(stored, member, value)]),
+        unchangeable.map((member) => [
+          member,
+          (value, stored: Rule) => ruleChangeFault(stored, member, value),
+        ]),
       ),
     );
   }
@@ -150,13 +154,9 @@ function locationFaults({ scope, name }: Members): Fault[] {
   return [{ pointer: pointerTo('name'), message }];
 }
 
-function changeFault(stored: Rule, member: keyof Rule, value: unknown): Fault | undefined {
-  if (value === stored[member]) return undefined;
+function ruleChangeFault(stored: Rule, member: keyof Rule, value: unknown): Fault | undefined {
   if (member === 'name' && typeof value === 'string' && trimName(value) === stored.name) return undefined;
-  return {
-    pointer: pointerTo(member),
-    message: `${member} cannot be changed: it is ${describeValue(stored[member])}; omit it or send this value; got ${describeValue(value)}`,
-  };
+  return changeFault(member, stored[member], value);
 }
 
 function pick<Key extends keyof Rule>(

@@ -1,6 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox';
 import { describeValue, type Fault, InvalidRule, pointerTo } from '../invalidRule.ts';
 import { type ZonePolicy, type ZonePolicySettings, zoneJudgements, zoneModes } from '../zonePolicy.ts';
+import { changeFault } from './changeFault.ts';
 import { type Members, ObjectChecker, plainObject } from './objectChecker.ts';
 import { plainText } from './plainText.ts';
 import { profileSensitivities, ruleSchema, sensitivities } from './ruleSchema.ts';
@@ -129,10 +130,10 @@ export const zonePolicyFields: readonly ZonePolicyField[] = [
 
 const newPolicyChecker = new ObjectChecker(newZonePolicySchema, { zone: newZoneFault });
 const patchChecker = new ObjectChecker<ZonePolicy>(zonePolicyPatchSchema, {
-  zone: changeFault('zone'),
-  id: changeFault('id'),
-  created_on: changeFault('created_on'),
-  modified_on: changeFault('modified_on'),
+  zone: policyChangeFault('zone'),
+  id: policyChangeFault('id'),
+  created_on: policyChangeFault('created_on'),
+  modified_on: policyChangeFault('modified_on'),
 });
 
 /** Returns the policy that a request body defines. Throws `InvalidRule` with all faults of the body. */
@@ -207,15 +208,11 @@ function newZoneFault(value: unknown): Fault | undefined {
   };
 }
 
-function changeFault(member: 'zone' | 'id' | 'created_on' | 'modified_on') {
+function policyChangeFault(member: 'zone' | 'id' | 'created_on' | 'modified_on') {
   return (value: unknown, stored: ZonePolicy): Fault | undefined => {
-    if (value === stored[member]) return undefined;
     if (member === 'zone' && zoneFault(value) === undefined && canonicalZone(value) === stored.zone)
       return undefined;
-    return {
-      pointer: pointerTo(member),
-      message: `${member} cannot be changed: it is ${describeValue(stored[member])}; omit it or send this value; got ${describeValue(value)}`,
-    };
+    return changeFault(member, stored[member], value);
   };
 }
 
