@@ -86,8 +86,9 @@ function extendedRcode(packet: Uint8Array, start: number): number | undefined {
 const BARE_ERRORS: ReadonlySet<number | undefined> = new Set(Object.values(Rcode));
 
 /**
- * Returns true if a packet is an error answer without question and without records other than OPT and TSIG. NSD
- * sends them for unknown classes and for bad signatures (NOTAUTH). The caller must match it to a query by server, port and transaction ID.
+ * Returns true if a packet is an error answer without question and without records other than OPT and TSIG. NSD sends
+ * them for unknown classes and for bad signatures (NOTAUTH). The caller must match it to a query by server, port and
+ * transaction ID.
  */
 export const isBareError = (packet: Uint8Array): boolean =>
   packet.length >= HEADER_BYTES &&
