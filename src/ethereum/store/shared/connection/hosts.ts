@@ -25,15 +25,15 @@ export class Hosts {
     isFinal: (error: UnprovenRead) => boolean = () => false,
   ): Promise<T> {
     // Other calls change the current host. If this call followed them, it could skip a host.
-    const first = this.#current;
+    const hosts = [...this.#hosts.slice(this.#current), ...this.#hosts.slice(0, this.#current)];
     for (let passes = 1; ; passes++) {
       let missing: { readonly result: T } | undefined;
       let failure: TraceStoreUnavailable | undefined;
-      for (let number = first; number < first + this.#hosts.length; number++)
+      for (const host of hosts)
         try {
-          const result = await task(this.#at(number));
+          const result = await task(host);
           if (result !== undefined) {
-            if (number > first) this.#current = number;
+            if (host !== hosts[0]) this.#current = this.#hosts.indexOf(host);
             return result;
           }
           missing = { result };
@@ -43,16 +43,10 @@ export class Hosts {
         }
       const unproven = failure instanceof UnprovenRead ? failure : undefined;
       if (missing !== undefined && unproven === undefined) return missing.result;
-      const isLast = passes * this.#hosts.length >= MAX_ATTEMPTS || (unproven && isFinal(unproven));
+      const isLast = passes * hosts.length >= MAX_ATTEMPTS || (unproven && isFinal(unproven));
       if (failure !== undefined && isLast) throw failure;
       await pause(passes * RETRY_MS);
     }
-  }
-
-  #at(number: number): ClickHouse {
-    const host = this.#hosts[number % this.#hosts.length];
-    if (host === undefined) throw new TraceStoreUnavailable('ClickHouse: no host is configured');
-    return host;
   }
 
   async close(): Promise<void> {
