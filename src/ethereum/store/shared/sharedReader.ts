@@ -2,21 +2,20 @@ import {
   type BlockRange,
   chunkOf,
   type FetchBlocks,
-  type FramesPage,
   findFrame,
   firstTraceFrom,
   type Hash,
-  type HistoryPage,
-  type HistoryPosition,
   type HistoryQuery,
-  type HistorySummary,
+  isEmptyRange,
   type JsonWriter,
+  type Order,
+  rangeAfter,
   type StoredBlock,
   type SummaryQuery,
   segmentOf,
   type TraceFilter,
+  type TraceReader,
   type TransactionLimits,
-  type UnavailableBlock,
 } from '../../traces/index.ts';
 import type { ClickHouse } from './connection/clickHouse.ts';
 import { UnprovenRead } from './connection/failures.ts';
@@ -33,14 +32,14 @@ import {
   VALID_IN_RANGE,
 } from './reads/blocks.ts';
 import { FetchedBlocks } from './reads/fetchedBlocks.ts';
-import { type FilterPart, type FilterReading, filterPart } from './reads/filterPart.ts';
+import { type FilterReading, filterPart } from './reads/filterPart.ts';
 import { readBlockChunks } from './reads/readChunks.ts';
 import { blocksOf, type ProvenReading, readCounted, Segments } from './reads/segments.ts';
 import { findTransaction, type RootFrame } from './reads/transactions.ts';
 import { traceAsJson, tracesAsJson } from './reads/writeTraces.ts';
 import { type BlockRow, EXACTNESS, storedBlockOf, validRows } from './tables/blockRow.ts';
 import type { TracePosition } from './tables/position.ts';
-import { SEGMENT } from './tables/tables.ts';
+import { MAX_UINT32, SEGMENT } from './tables/tables.ts';
 
 /** Number of blocks whose numbers one statement reads. */
 const BLOCKS_PER_READ = 65_536;
@@ -53,8 +52,21 @@ interface ReaderOptions {
   readonly fetch?: FetchBlocks;
 }
 
+/** Reads that a local index and the shared index have in common. */
+export type CommonReads = Pick<
+  TraceReader,
+  | 'block'
+  | 'lastBlock'
+  | 'firstMissing'
+  | 'unavailable'
+  | 'blockTraces'
+  | 'transactionTraces'
+  | 'transactionTrace'
+  | 'transactionPosition'
+>;
+
 /** Reads the final blocks of a chain from the shared index. Every result is proven; otherwise the read fails. */
-export class SharedReader {
+export class SharedReader implements CommonReads {
   readonly #hosts: Hosts;
   readonly #chain: bigint;
   readonly #segments: Segments;
@@ -72,29 +84,25 @@ export class SharedReader {
     return new SharedReader(this.#hosts, { chain: this.#chain, segments: this.#segments, fetch });
   }
 
-  async block(blockNumber: number): Promise<StoredBlock | undefined> {
-    const row = await this.#hosts.run(async (host) =>
-      (await readNumbers({ host, chain: this.#chain }, [blockNumber])).get(blockNumber),
+  async block(blockNumber: number) {
+    const row = await this.#onHosts(async (reading) =>
+      (await readNumbers(reading, [blockNumber])).get(blockNumber),
     );
     return row && storedBlockOf(row);
   }
 
   /** Returns the rows of the present blocks of a range, ascending. Fails if a block lacks rows by address. */
   countedRows(fromBlock: number, toBlock: number): Promise<readonly BlockRow[]> {
-    return this.#hosts.run((host) => readCounted({ host, chain: this.#chain }, { fromBlock, toBlock }));
+    return this.#onHosts((reading) => readCounted(reading, { fromBlock, toBlock }));
   }
 
-  /** Returns the highest present block up to `upTo`. */
-  lastBlock(upTo: number): Promise<StoredBlock | undefined> {
-    return this.#hosts.run(async (host) => {
-      const row = await this.#edgeRow(host, 'DESC', Math.min(upTo, 2 ** 32 - 1));
-      return row && storedBlockOf(row);
-    });
+  lastBlock(upTo: number) {
+    return this.#edgeBlock({ fromBlock: 0, toBlock: Math.min(upTo, MAX_UINT32) }, 'desc');
   }
 
   /** Returns the number of the lowest present block. */
-  lowest(): Promise<number | undefined> {
-    return this.#hosts.run(async (host) => (await this.#edgeRow(host, 'ASC', 2 ** 32 - 1))?.number);
+  async lowest(): Promise<number | undefined> {
+    return (await this.#edgeBlock({ fromBlock: 0, toBlock: MAX_UINT32 }, 'asc'))?.number;
   }
 
   async firstMissing(fromBlock: number, toBlock: number): Promise<number | undefined> {
@@ -109,15 +117,14 @@ export class SharedReader {
   async missingIn(fromBlock: number, toBlock: number): Promise<number[]> {
     const from = `FROM (SELECT groupArray(number) AS numbers FROM (${VALID_IN_RANGE}) WHERE exactness > 0)`;
     const parameters = { chain: String(this.#chain), first: fromBlock, last: toBlock };
-    const present = await this.#hosts.run((host) =>
+    const present = await this.#onHosts(({ host }) =>
       host.row({ columns: 'numbers', from, parameters }, (row) => new Set(row.array(() => row.uint32()))),
     );
     const numbers = Array.from({ length: toBlock - fromBlock + 1 }, (_, i) => fromBlock + i);
     return numbers.filter((number) => !present.has(number));
   }
 
-  /** Returns the unavailable blocks of a range, ascending, at most `max`. */
-  async unavailable(fromBlock: number, toBlock: number, max: number): Promise<readonly UnavailableBlock[]> {
+  async unavailable(fromBlock: number, toBlock: number, max: number) {
     const valid = validRows(`number IN (SELECT number FROM trace_blocks WHERE chain = {chain:UInt64}
       AND number BETWEEN {first:UInt32} AND {last:UInt32} AND exactness = ${EXACTNESS.unavailable})`);
     const statement = `SELECT * FROM (${valid}) WHERE exactness = ${EXACTNESS.unavailable}
@@ -125,21 +132,21 @@ export class SharedReader {
     const parameters = {
       chain: String(this.#chain),
       first: fromBlock,
-      last: Math.min(toBlock, 2 ** 32 - 1),
-      max: Math.min(max, 2 ** 32 - 1),
+      last: Math.min(toBlock, MAX_UINT32),
+      max: Math.min(max, MAX_UINT32),
     };
-    const rows = await this.#hosts.run((host) => readRows(host, statement, parameters));
+    const rows = await this.#onHosts(({ host }) => readRows(host, statement, parameters));
     return [...byNumber(rows).values()].flatMap(({ unavailable, ...block }) =>
       unavailable === undefined ? [] : { ...storedBlockOf(block), unavailable },
     );
   }
 
   /** Returns the matches of a filter; undefined if a block of its range is missing or unavailable. */
-  filter(filter: TraceFilter, options: FilterReading): Promise<FilterPart | undefined> {
+  filter(filter: TraceFilter, options: FilterReading) {
     return this.#read((reading) => filterPart(reading, filter, options), filter);
   }
 
-  blockTraces(blockNumber: number, maxBytes: number): Promise<Buffer | undefined> {
+  blockTraces(blockNumber: number, maxBytes: number) {
     const range = { fromBlock: blockNumber, toBlock: blockNumber };
     return this.#read(async (reading) => {
       const blocks = await readRange(reading, range);
@@ -150,7 +157,7 @@ export class SharedReader {
     }, range);
   }
 
-  transactionTraces(hash: Hash, limits: TransactionLimits): Promise<Buffer | undefined> {
+  transactionTraces(hash: Hash, limits: TransactionLimits) {
     return this.#findTransaction(hash, limits, async (reading, root) => {
       const { block, traceIndex, transactionPosition } = root;
       const { maxBytes } = limits;
@@ -162,11 +169,7 @@ export class SharedReader {
     });
   }
 
-  transactionTrace(
-    hash: Hash,
-    traceAddress: readonly number[],
-    limits: TransactionLimits,
-  ): Promise<Buffer | null | undefined> {
+  transactionTrace(hash: Hash, traceAddress: readonly number[], limits: TransactionLimits) {
     return this.#findTransaction(hash, limits, async (reading, root) => {
       const { block, traceIndex: first, transactionPosition } = root;
       const { number, traceCount: end } = block;
@@ -178,10 +181,7 @@ export class SharedReader {
     });
   }
 
-  transactionPosition(
-    hash: Hash,
-    limits: Pick<TransactionLimits, 'upTo' | 'fromBlock'>,
-  ): Promise<HistoryPosition | undefined> {
+  transactionPosition(hash: Hash, limits: Pick<TransactionLimits, 'upTo' | 'fromBlock'>) {
     return this.#findTransaction(hash, limits, async (_, { block, traceIndex }) => ({
       blockNumber: block.number,
       traceIndex,
@@ -192,7 +192,7 @@ export class SharedReader {
   addressTraces(
     asked: Asked<HistoryQuery>,
     output: { readonly maxBytes: number; readonly json: JsonWriter },
-  ): Promise<HistoryPage> {
+  ) {
     const { length } = output.json;
     return this.#read((reading) => {
       // An earlier attempt may have written traces before it failed.
@@ -201,12 +201,18 @@ export class SharedReader {
     });
   }
 
-  frames<T>(asked: FramesAsked<T>): Promise<FramesPage<T>> {
+  frames<T>(asked: FramesAsked<T>) {
     return this.#read((reading) => readFramesPage(reading, asked));
   }
 
-  addressSummary(asked: Asked<SummaryQuery>): Promise<HistorySummary> {
+  addressSummary(asked: Asked<SummaryQuery>) {
     return this.#read((reading) => readSummary(reading, asked));
+  }
+
+  /** Runs a read that fetches no blocks. */
+  #onHosts<T>(read: (reading: Reading) => Promise<T>): Promise<T> {
+    const fetched = new FetchedBlocks(this.#chain);
+    return this.#hosts.run((host) => read({ host, chain: this.#chain, fetched }));
   }
 
   /**
@@ -215,10 +221,10 @@ export class SharedReader {
    */
   async #read<T>(read: (reading: ProvenReading) => Promise<T>, range?: BlockRange): Promise<T> {
     const fetched = new FetchedBlocks(this.#chain, this.#fetch);
-    const reading = { chain: this.#chain, segments: this.#segments, fetched };
     const onHost = async (host: ClickHouse): Promise<T> => {
-      await checkFetched({ ...reading, host });
-      return read({ ...reading, host });
+      const reading = { host, chain: this.#chain, segments: this.#segments, fetched };
+      await checkFetched(reading);
+      return read(reading);
     };
     for (;;)
       try {
@@ -249,22 +255,25 @@ export class SharedReader {
     );
   }
 
-  /** Returns the row of the highest or lowest present block up to `upTo`. */
-  async #edgeRow(host: ClickHouse, order: 'ASC' | 'DESC', upTo: number): Promise<BlockRow | undefined> {
-    const isDescending = order === 'DESC';
-    for (let bound = isDescending ? upTo : 0; bound >= 0; ) {
-      const within = isDescending ? 'number <= {bound:UInt32}' : `number BETWEEN {bound:UInt32} AND ${upTo}`;
-      const segment = `SELECT ${SEGMENT} FROM trace_blocks WHERE chain = {chain:UInt64} AND ${within}
-        ORDER BY number ${order} LIMIT 1`;
-      const edge = `SELECT * FROM (${validRows(`${SEGMENT} = (${segment}) AND ${within}`)})
-        ORDER BY exactness > 0 DESC, number ${order} LIMIT 1`;
-      const [row] = await readRows(host, edge, { chain: String(this.#chain), bound });
-      if (row === undefined || row.exactness > EXACTNESS.missing) return row;
-      // A rewind has removed all blocks of the segment.
-      const { fromBlock, toBlock } = blocksOf(segmentOf(row.number));
-      bound = isDescending ? fromBlock - 1 : toBlock + 1;
-    }
-    return undefined;
+  /** Returns the first present block of a range in the given order. */
+  #edgeBlock(range: BlockRange, order: Order): Promise<StoredBlock | undefined> {
+    const within = 'number BETWEEN {first:UInt32} AND {last:UInt32}';
+    const segment = `SELECT ${SEGMENT} FROM trace_blocks WHERE chain = {chain:UInt64} AND ${within}
+      ORDER BY number ${order} LIMIT 1`;
+    const edge = `SELECT * FROM (${validRows(`${SEGMENT} = (${segment}) AND ${within}`)})
+      ORDER BY exactness > 0 DESC, number ${order} LIMIT 1`;
+    return this.#onHosts(async ({ host, chain }) => {
+      for (let left = range; !isEmptyRange(left); ) {
+        const parameters = { chain: String(chain), first: left.fromBlock, last: left.toBlock };
+        const [row] = await readRows(host, edge, parameters);
+        if (row === undefined) return undefined;
+        if (row.exactness > EXACTNESS.missing) return storedBlockOf(row);
+        // A rewind has removed all blocks of the segment.
+        const { fromBlock, toBlock } = blocksOf(segmentOf(row.number));
+        left = rangeAfter(left, order === 'asc' ? toBlock : fromBlock, order);
+      }
+      return undefined;
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 import type { ClickHouse } from './connection/clickHouse.ts';
 import { UnprovenRead } from './connection/failures.ts';
 import type { Reading } from './reads/blocks.ts';
+import { FetchedBlocks } from './reads/fetchedBlocks.ts';
 import { readBlockChunks } from './reads/readChunks.ts';
 import { checkSegment } from './reads/segments.ts';
 import { type BlockRow, isTraced } from './tables/blockRow.ts';
@@ -64,7 +65,7 @@ async function segmentsOf(client: ClickHouse, host: string): Promise<HostSegment
 
 /** Returns the problems of a segment. */
 async function verifySegment(client: ClickHouse, { host, chain, segment }: HostSegment): Promise<string[]> {
-  const reading = { host: client, chain };
+  const reading = { host: client, chain, fetched: new FetchedBlocks(chain) };
   const { blocks, errors } = await checkSegment(reading, segment);
   for (const block of blocks)
     try {

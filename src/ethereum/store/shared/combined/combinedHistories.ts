@@ -3,12 +3,11 @@ import {
   BlockReplacedError,
   edgeOf,
   type HistoryPage,
-  type HistoryPosition,
+  type HistoryQuery,
   type HistorySummary,
   immediate,
   isEmptyRange,
   type MaybePromise,
-  type Order,
   type SummaryQuery,
   type TraceReader,
 } from '../../../traces/index.ts';
@@ -16,17 +15,13 @@ import type { Asked } from '../history/history.ts';
 import type { SharedReader } from '../sharedReader.ts';
 import { type RunStart, tipBelow } from './localRun.ts';
 
-/** The range and the cursor of a page. */
-interface Walk extends BlockRange {
-  readonly order: Order;
-  readonly cursor?: HistoryPosition | undefined;
-}
+type PageQuery = BlockRange & Pick<HistoryQuery, 'order' | 'cursor'>;
 
 /**
  * Reads a page from one of the stores. At their border the page ends early, with a cursor. Throws BlockReplacedError if
  * the cursor is at a block of another chain.
  */
-export async function pageOf<Q extends Walk, P extends Pick<HistoryPage, 'next'>>(
+export async function pageOf<Q extends PageQuery, P extends Pick<HistoryPage, 'next'>>(
   query: Q,
   start: RunStart | undefined,
   read: {

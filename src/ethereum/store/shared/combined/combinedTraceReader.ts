@@ -21,7 +21,7 @@ import {
 } from '../../../traces/index.ts';
 import { TraceStoreUnavailable } from '../connection/failures.ts';
 import type { FilterPart } from '../reads/filterPart.ts';
-import type { SharedReader } from '../sharedReader.ts';
+import type { CommonReads, SharedReader } from '../sharedReader.ts';
 import { pageOf, summaryOfBoth } from './combinedHistories.ts';
 import { LocalRun, type RunStart, tipBelow } from './localRun.ts';
 
@@ -172,7 +172,7 @@ export class CombinedTraceReader implements TraceReader {
     return start !== undefined && blockNumber >= start.number;
   }
 
-  #storeOf(blockNumber: number): Pick<TraceReader, 'block' | 'lastBlock' | 'blockTraces'> | undefined {
+  #storeOf(blockNumber: number): CommonReads | undefined {
     return this.#isLocal(blockNumber) ? this.#local : this.shared;
   }
 
@@ -203,10 +203,7 @@ export class CombinedTraceReader implements TraceReader {
   /** Looks up a transaction in the local index, then in the shared index below it. */
   #find<T, L extends Pick<TransactionLimits, 'upTo'>>(
     limits: L,
-    read: (
-      store: Pick<TraceReader, 'transactionTraces' | 'transactionTrace' | 'transactionPosition'>,
-      limits: L,
-    ) => MaybePromise<T | undefined>,
+    read: (store: CommonReads, limits: L) => MaybePromise<T | undefined>,
   ): MaybePromise<T | undefined> {
     return mapMaybe(read(this.#local, limits), (found) => {
       const { shared } = this;
@@ -290,8 +287,8 @@ async function rangeOf(
 function joined(first: Uint8Array, second: Uint8Array, json: JsonWriter): Uint8Array {
   json.reset();
   const isOneEmpty = [first, second].some(({ length }) => length === EMPTY_ARRAY_BYTES);
-  json.verbatim(Buffer.from(first), 0, first.length - 1);
+  json.verbatim(first, 0, first.length - 1);
   if (!isOneEmpty) json.verbatim(COMMA, 0, COMMA.length);
-  json.verbatim(Buffer.from(second), 1, second.length);
+  json.verbatim(second, 1, second.length);
   return json.written();
 }

@@ -6,7 +6,6 @@ import {
   TRACES_PER_CHUNK,
 } from '../../../traces/index.ts';
 import {
-  byNumber,
   grouped,
   type Reading,
   readGrouped,
@@ -64,9 +63,9 @@ function tracedBlocks(reading: Reading, window: Window) {
     parameters: { first, last },
   };
   return rowWithPrints(reading, statement, (row) => {
-    const stored = readGrouped(row, reading.fetched);
-    const own = reading.fetched?.rows({ first, last }) ?? [];
-    const blocks = [...byNumber([...stored, ...own]).values()].filter(({ traceCount }) => traceCount > 0);
+    const blocks = [...readGrouped(row, reading.fetched).values()].filter(
+      ({ number, traceCount }) => number >= first && number <= last && traceCount > 0,
+    );
     throwUnproven(wrongLinks(blocks));
     if (order === 'desc') blocks.reverse();
     return { blocks: blocks.slice(0, MAX_BLOCKS + 1) };

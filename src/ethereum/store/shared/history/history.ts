@@ -130,7 +130,7 @@ async function search(
   const blocks = await readNumbers(reading, numbers);
   if (cursor?.blockHash !== undefined && blocks.get(cursor.blockNumber)?.hash !== cursor.blockHash)
     // Final blocks are not replaced, so the row is damaged, unless the fetched block has another hash, too.
-    throw reading.fetched?.mayAdd([cursor.blockNumber])
+    throw reading.fetched.mayAdd([cursor.blockNumber])
       ? new UnprovenRead(`block ${cursor.blockNumber} is not that of the cursor`, [cursor.blockNumber])
       : new BlockReplacedError(cursor.blockNumber);
   checkTip(blocks, tip);

@@ -2,7 +2,7 @@ import {
   BLOCKS_PER_SEGMENT,
   type BlockRange,
   firstGaps,
-  type HistoryPosition,
+  type HistoryQuery,
   MAX_MISSING_RANGES,
   type Order,
   rangeAfter,
@@ -14,10 +14,8 @@ import { blocksOf, type Fingerprints, type SegmentState } from '../reads/segment
 import type { TracePlace, TracePosition } from '../tables/position.ts';
 
 /** The range of a history, and the position before one of its pages. */
-export interface Walk {
+export interface Walk extends Pick<HistoryQuery, 'order' | 'cursor'> {
   readonly range: BlockRange;
-  readonly order: Order;
-  readonly cursor?: HistoryPosition | undefined;
 }
 
 /** The part of a range that one page searches, and its missing blocks. */
@@ -82,7 +80,7 @@ export const inWindow = ({ ignored }: Window): string =>
 export const windowParameters = ({ searchRange, ignored }: Window): Parameters => ({
   first: searchRange.fromBlock,
   last: searchRange.toBlock,
-  ...(ignored.length > 0 && { ignored }),
+  ignored,
 });
 
 /** The matching traces of one page of results, in query order. */

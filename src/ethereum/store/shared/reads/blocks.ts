@@ -13,12 +13,16 @@ import {
 } from '../tables/blockRow.ts';
 import type { FetchedBlocks } from './fetchedBlocks.ts';
 
-/** What a read uses. */
-export interface Reading {
+/** The rows of a chain on a host. */
+export interface Source {
   readonly host: ClickHouse;
   readonly chain: bigint;
-  /** Blocks of nodes that replace those of the host. Default: none. */
-  readonly fetched?: FetchedBlocks;
+}
+
+/** What a read uses. */
+export interface Reading extends Source {
+  /** Blocks of nodes that replace those of the host. */
+  readonly fetched: FetchedBlocks;
 }
 
 export type BlockRows = ReadonlyMap<number, BlockRow>;
@@ -30,9 +34,9 @@ export const VALID_IN_RANGE = validRows('number BETWEEN {first:UInt32} AND {last
 export const grouped = (rows: string): string =>
   `SELECT groupArray(${BLOCK_TUPLE}) AS blocks FROM (${rows}) WHERE exactness > 0`;
 
-/** Reads the result of `grouped`. Throws UnprovenRead if a row is damaged whose block was not fetched. */
-export const readGrouped = (row: RowReader, fetched: FetchedBlocks | undefined): BlockRow[] =>
-  present(readTuples(row), fetched);
+/** Reads the result of `grouped`. Fetched blocks replace those of the host. */
+export const readGrouped = (row: RowReader, fetched: FetchedBlocks): BlockRows =>
+  presentBlocks(readTuples(row), fetched);
 
 /** SQL: one row with the number of rows by address of each write of the heights from {first} to {last}. */
 export const ROWS_BY_WRITE = `SELECT groupArray((number, write, n)) AS rows FROM (
@@ -89,36 +93,40 @@ export function throwUnproven(errors: Iterable<UnprovenRead>): void {
   throw new UnprovenRead(first.message, [...new Set([first, ...others].flatMap(({ blocks }) => blocks))]);
 }
 
-/** Returns the blocks from `fromBlock` to `toBlock` and their neighbours, by number. */
+/** Returns the blocks from `fromBlock` to `toBlock`, their neighbours, and the fetched blocks, by number. */
 export async function readRange({ host, chain, fetched }: Reading, range: BlockRange): Promise<BlockRows> {
-  const near = withNeighbours(range);
-  const rows = await readAny(host, VALID_IN_RANGE, { chain: String(chain), ...near });
-  return byNumber([...present(rows, fetched), ...(fetched?.rows(near) ?? [])]);
+  const rows = await readAny(host, VALID_IN_RANGE, { chain: String(chain), ...withNeighbours(range) });
+  return presentBlocks(rows, fetched);
 }
 
-/** Returns the blocks with the given numbers, by number. */
+/** Returns the blocks with the given numbers, and the fetched blocks, by number. */
 export async function readNumbers(reading: Reading, numbers: readonly number[]): Promise<BlockRows> {
   const rows = await readHeights(reading, numbers);
-  const fetched = reading.fetched?.rows().filter(({ number }) => numbers.includes(number)) ?? [];
-  return byNumber([...present([...rows.values()], reading.fetched), ...fetched]);
+  return presentBlocks([...rows.values()], reading.fetched);
 }
 
 /** Throws UnprovenRead if a fetched block is not linked to its neighbours. */
 export async function checkFetched(reading: Reading): Promise<void> {
-  const near = reading.fetched?.rows().flatMap(({ number }) => [Math.max(0, number - 1), number, number + 1]);
-  if (near !== undefined) throwUnproven(wrongLinks((await readNumbers(reading, near)).values()));
+  const near = reading.fetched.rows.flatMap(({ number }) => neighboursOf(number));
+  throwUnproven(wrongLinks((await readNumbers(reading, near)).values()));
 }
 
+/** Returns the number of a block, and those of its neighbours. */
+export const neighboursOf = (number: number): number[] => [Math.max(0, number - 1), number, number + 1];
+
 /** Returns the valid rows of the given heights, also those that a rewind has marked as missing, or that are damaged. */
-export async function readHeights({ host, chain }: Reading, numbers: readonly number[]): Promise<BlockRows> {
+export async function readHeights({ host, chain }: Source, numbers: readonly number[]): Promise<BlockRows> {
   if (numbers.length === 0) return new Map();
   const parameters = { chain: String(chain), numbers: [...new Set(numbers)] };
   return byNumber(await readAny(host, validRows('number IN {numbers:Array(UInt32)}'), parameters));
 }
 
 /** Returns the rows that a statement selects from `trace_blocks`, in any order. Throws UnprovenRead if one is damaged. */
-export const readRows = async (host: ClickHouse, rows: string, parameters: Parameters): Promise<BlockRow[]> =>
-  intact(await readAny(host, rows, parameters), undefined);
+export async function readRows(host: ClickHouse, rows: string, parameters: Parameters): Promise<BlockRow[]> {
+  const read = await readAny(host, rows, parameters);
+  throwUnproven(wrongChecksums(read));
+  return read;
+}
 
 /** Returns also damaged rows. */
 const readAny = (host: ClickHouse, rows: string, parameters: Parameters): Promise<BlockRow[]> =>
@@ -127,14 +135,13 @@ const readAny = (host: ClickHouse, rows: string, parameters: Parameters): Promis
 /** Reads the result of `grouped`. Returns also damaged rows. */
 export const readTuples = (row: RowReader): BlockRow[] => row.array(() => readBlockRow(row));
 
-const present = (rows: readonly BlockRow[], fetched: FetchedBlocks | undefined): BlockRow[] =>
-  intact(rows, fetched).filter(({ exactness }) => exactness > EXACTNESS.missing);
-
-/** Returns the rows that are not damaged. Throws UnprovenRead if a row is damaged whose block was not fetched. */
-function intact(rows: readonly BlockRow[], fetched: FetchedBlocks | undefined): BlockRow[] {
-  const errors = wrongChecksums(rows);
-  throwUnproven(fetched?.unsolved(errors) ?? errors);
-  return rows.filter((row) => !isDamaged(row));
+/**
+ * Returns the present blocks among valid rows, and the fetched blocks, which replace those of the host. Throws
+ * UnprovenRead if a row is damaged whose block was not fetched.
+ */
+function presentBlocks(rows: readonly BlockRow[], fetched: FetchedBlocks): BlockRows {
+  throwUnproven(fetched.unsolved(wrongChecksums(rows)));
+  return byNumber([...rows.filter(({ exactness }) => exactness > EXACTNESS.missing), ...fetched.rows]);
 }
 
 /** Returns an error for each damaged row. */

@@ -13,12 +13,12 @@ export class FetchedBlocks {
   readonly chunks = new Chunks();
   readonly #chain: bigint;
   readonly #fetch: FetchBlocks | undefined;
-  /** Ascending. */
-  #blocks: readonly BlockRow[] = [];
+  readonly #rows = new Map<number, BlockRow>();
   /** Rows of `trace_parties`. */
-  #parties: readonly Buffer[] = [];
+  readonly #parties: Buffer[] = [];
 
-  constructor(chain: bigint, fetch: FetchBlocks | undefined) {
+  /** Without `fetch`, no blocks are fetched. */
+  constructor(chain: bigint, fetch?: FetchBlocks) {
     this.#chain = chain;
     this.#fetch = fetch;
   }
@@ -26,17 +26,17 @@ export class FetchedBlocks {
   /** Returns whether blocks that a read needs are known, are not fetched yet, and are not too many. */
   mayAdd(wanted: readonly number[]): boolean {
     const { length } = this.#new(wanted);
-    return this.#fetch !== undefined && length > 0 && this.#blocks.length + length <= MAX_FETCHED_BLOCKS;
+    return this.#fetch !== undefined && length > 0 && this.#rows.size + length <= MAX_FETCHED_BLOCKS;
   }
 
   /** Fetches blocks that a read needs. */
   async add(wanted: readonly number[]): Promise<void> {
     const fetched = ((await this.#fetch?.(this.#new(wanted))) ?? []).map((block) => writeOf(block));
-    for (const { block, row } of fetched)
+    for (const { block, row } of fetched) {
       for (const [i, bytes] of block.chunks.entries()) this.chunks.set(row.number, i, Buffer.from(bytes));
-    this.#parties = [...this.#parties, ...eachParty(partyRows(this.#chain, fetched))];
-    const rows = [...this.#blocks, ...fetched.map(({ row }) => row)];
-    this.#blocks = rows.sort((a, b) => a.number - b.number);
+      this.#rows.set(row.number, row);
+    }
+    for (const party of eachParty(partyRows(this.#chain, fetched))) this.#parties.push(party);
   }
 
   #new(wanted: readonly number[]): number[] {
@@ -44,7 +44,7 @@ export class FetchedBlocks {
   }
 
   has(blockNumber: number): boolean {
-    return this.#blocks.some(({ number }) => number === blockNumber);
+    return this.#rows.has(blockNumber);
   }
 
   /** Returns the errors that the fetched blocks do not remove. */
@@ -52,8 +52,8 @@ export class FetchedBlocks {
     return errors.filter(({ blocks }) => !blocks.every((number) => this.has(number)));
   }
 
-  rows({ first = 0, last = Number.POSITIVE_INFINITY } = {}): BlockRow[] {
-    return this.#blocks.filter(({ number }) => number >= first && number <= last);
+  get rows(): BlockRow[] {
+    return [...this.#rows.values()];
   }
 
   /** Returns the rows of `trace_parties` that have one of the given terms. */
@@ -67,14 +67,10 @@ export class FetchedBlocks {
  * SQL: the rows of `trace_parties` that meet a condition, to be selected from. Fetched blocks replace those of the host.
  * The condition allows only the given addresses, or starts of transaction hashes, of 40 hex digits.
  */
-export function partiesWhere(
-  condition: string,
-  fetched: FetchedBlocks | undefined,
-  terms: readonly string[],
-): string {
+export function partiesWhere(condition: string, fetched: FetchedBlocks, terms: readonly string[]): string {
   const stored = `trace_parties WHERE chain = {chain:UInt64} AND ${condition}`;
-  const replaced = fetched?.rows().map(({ number }) => number) ?? [];
-  if (fetched === undefined || replaced.length === 0) return stored;
+  const replaced = fetched.rows.map(({ number }) => number);
+  if (replaced.length === 0) return stored;
   const columns = columnsOf('trace_parties');
   return `(SELECT ${columns} FROM ${stored} AND number NOT IN (${replaced.join(', ')}) UNION ALL
     SELECT ${columns} FROM (${selectParties(fetched.parties(terms))}) WHERE ${condition})`;

@@ -14,6 +14,7 @@ import { parseAddresses } from '../connection/address.ts';
 import { ClickHouse } from '../connection/clickHouse.ts';
 import { migrateSharedTraces, openSharedTraces } from '../openSharedTraces.ts';
 import { chainKeyOf } from '../tables/checksums.ts';
+import { FetchedBlocks } from './fetchedBlocks.ts';
 import { filterPart } from './filterPart.ts';
 
 it.skipIf(!hasClickHouse)(
@@ -50,7 +51,9 @@ it.skipIf(!hasClickHouse)(
       after: 0,
       count: 10_000,
     };
-    const found = await filterPart({ host, chain: chainKeyOf(identity) }, filter, { maxBytes: 2 ** 26 });
+    const key = chainKeyOf(identity);
+    const reading = { host, chain: key, fetched: new FetchedBlocks(key) };
+    const found = await filterPart(reading, filter, { maxBytes: 2 ** 26 });
     expect(reads).toBeGreaterThan(1);
     expect(Buffer.from(found?.bytes ?? '').toString()).toBe(
       stringifyTraces(referenceFilter(chain.traces, filter)),

@@ -4,7 +4,6 @@ import { readPlaces, type TracePosition } from '../tables/position.ts';
 import { SIDE_BITS } from '../tables/rows.ts';
 import {
   type BlockRows,
-  byNumber,
   checkTip,
   grouped,
   isWhole,
@@ -108,7 +107,6 @@ async function searchByAddress(
 ): Promise<Found & { readonly others: readonly bigint[] }> {
   const { fromBlock, toBlock, after } = filter;
   const isCounted = after > 0 || filter.count === 0;
-  const near = withNeighbours(filter);
   const digits = { senders: digitsOf(filter.fromAddresses), recipients: digitsOf(filter.toAddresses) };
   const condition = `number BETWEEN {from:UInt32} AND {to:UInt32}
     ${ignored.length === 0 ? '' : 'AND write NOT IN {ignored:Array(UInt64)}'} AND ${conditionOf(filter)}`;
@@ -120,23 +118,22 @@ async function searchByAddress(
     CROSS JOIN (${ROWS_BY_WRITE}) AS p${isCounted ? ` CROSS JOIN (SELECT count() AS matches FROM (${matching})) AS c` : ''}`;
   const parameters = {
     chain: String(chain),
-    ...near,
+    ...withNeighbours(filter),
     from: fromBlock,
     to: toBlock,
     ...digits,
     after,
     count: searchLimit(filter),
-    ...(ignored.length > 0 && { ignored }),
+    ignored,
   };
   const columns = `blocks, places, ${isCounted ? 'matches' : 'toUInt64(0)'}, rows`;
   return host.row({ columns, from, parameters }, (row) => {
-    const stored = readGrouped(row, fetched);
-    const blocks = byNumber([...stored, ...(fetched?.rows(near) ?? [])]);
+    const blocks = readGrouped(row, fetched);
     const places = readPlaces(row);
     const matches = Math.max(row.uint64(), places.length);
-    const rows = readWriteRows(row).filter(({ number }) => fetched?.has(number) !== true);
-    const counted = stored.filter(
-      ({ number }) => number >= fromBlock && number <= toBlock && fetched?.has(number) !== true,
+    const rows = readWriteRows(row).filter(({ number }) => !fetched.has(number));
+    const counted = [...blocks.values()].filter(
+      ({ number }) => number >= fromBlock && number <= toBlock && !fetched.has(number),
     );
     throwUnproven(wrongRows(counted, rows));
     const others = rows.filter(({ number, write }) => blocks.get(number)?.write !== write);

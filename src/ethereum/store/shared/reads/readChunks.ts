@@ -1,7 +1,7 @@
 import { chunkOf, dataChunksOf } from '../../../traces/index.ts';
 import { UnprovenRead } from '../connection/failures.ts';
 import type { BlockRow } from '../tables/blockRow.ts';
-import { chunkChecksum, digestOf } from '../tables/checksums.ts';
+import { type ChunkKey, chunkChecksum, digestOf } from '../tables/checksums.ts';
 import type { TracePosition } from '../tables/position.ts';
 import { type Reading, throwUnproven } from './blocks.ts';
 import { Chunks, keyOf } from './chunks.ts';
@@ -9,19 +9,13 @@ import { Chunks, keyOf } from './chunks.ts';
 /** Maximum number of chunks that one query reads, because the URL of the query contains their numbers. */
 const MAX_CHUNKS = 1_000;
 
-interface Wanted {
-  readonly number: number;
-  readonly write: bigint;
-  readonly chunk: number;
-}
-
 /** Reads the chunks with the given traces, and the data chunks to which they refer. */
 export async function readChunks(
   reading: Reading,
   places: readonly TracePosition[],
   maxBytes: number,
 ): Promise<Chunks> {
-  const chunks = new Chunks(reading.fetched?.chunks);
+  const chunks = new Chunks(reading.fetched.chunks);
   const into = { ...reading, maxBytes, chunks };
   const read = await readInto(
     into,
@@ -29,7 +23,7 @@ export async function readChunks(
   );
   await readInto(
     into,
-    read.flatMap((wanted) => dataChunksFor(wanted, chunks.get(wanted.number, wanted.chunk))),
+    read.flatMap((key) => dataChunksFor(key, chunks.get(key.number, key.chunk))),
   );
   return chunks;
 }
@@ -40,12 +34,9 @@ export async function readBlockChunks(
   { number, write, chunks: count, digest }: BlockRow,
   { maxBytes, firstChunk = 0 }: { readonly maxBytes: number; readonly firstChunk?: number },
 ): Promise<Chunks> {
-  const chunks = new Chunks(reading.fetched?.chunks);
-  const wanted = Array.from({ length: Math.max(0, count - firstChunk) }, (_, i) => ({
-    number,
-    write,
-    chunk: firstChunk + i,
-  }));
+  const chunks = new Chunks(reading.fetched.chunks);
+  const length = Math.max(0, count - firstChunk);
+  const wanted = Array.from({ length }, (_, i) => ({ number, write, chunk: firstChunk + i }));
   await readInto({ ...reading, maxBytes, chunks }, wanted);
   const all = wanted.map(({ chunk }) => chunks.get(number, chunk));
   if (firstChunk === 0 && !digestOf(all).equals(digest))
@@ -61,10 +52,10 @@ interface ReadingChunks extends Reading {
 }
 
 /**
- * Reads chunks that are not read yet, and returns their numbers. Throws UnprovenRead with all blocks whose chunks are
+ * Reads chunks that are not read yet, and returns their positions. Throws UnprovenRead with all blocks whose chunks are
  * damaged.
  */
-async function readInto(reading: ReadingChunks, all: readonly Wanted[]): Promise<Wanted[]> {
+async function readInto(reading: ReadingChunks, all: readonly ChunkKey[]): Promise<ChunkKey[]> {
   const missing = all.filter(({ number, chunk }) => !reading.chunks.has(number, chunk));
   const wanted = [...new Map(missing.map((one) => [keyOf(one.number, one.chunk), one])).values()];
   for (let i = 0; i < wanted.length; i += MAX_CHUNKS)
@@ -72,10 +63,8 @@ async function readInto(reading: ReadingChunks, all: readonly Wanted[]): Promise
   return wanted;
 }
 
-async function readSome(
-  { host, chain, maxBytes, chunks }: ReadingChunks,
-  wanted: readonly Wanted[],
-): Promise<void> {
+async function readSome(reading: ReadingChunks, wanted: readonly ChunkKey[]): Promise<void> {
+  const { host, chain, maxBytes, chunks } = reading;
   const from = `FROM (SELECT groupArray((number, write, chunk, checksum, bytes)) AS found FROM trace_chunks
     PREWHERE chain = {chain:UInt64}
       AND (number, write, chunk) IN arrayZip({numbers:Array(UInt32)}, {writes:Array(UInt64)}, {chunks:Array(UInt32)}))`;
@@ -87,10 +76,9 @@ async function readSome(
   };
   await host.row({ columns: 'found', from, parameters, maxBytes }, (row) =>
     row.array(() => {
-      const [number, write, chunk] = [row.uint32(), row.bigUint64(), row.uint32()];
+      const key = { number: row.uint32(), write: row.bigUint64(), chunk: row.uint32() };
       const [checksum, bytes] = [row.bigUint64(), row.bytes()];
-      if (chunkChecksum({ chain, number, chunk, write }, bytes) === checksum)
-        chunks.set(number, chunk, bytes);
+      if (chunkChecksum(chain, key, bytes) === checksum) chunks.set(key.number, key.chunk, bytes);
     }),
   );
   const damaged = wanted.filter(({ number, chunk }) => !chunks.has(number, chunk));
@@ -103,7 +91,7 @@ async function readSome(
 }
 
 /** Returns the data chunks to which the traces of a chunk refer. */
-const dataChunksFor = ({ number, write }: Wanted, bytes: Buffer): Wanted[] =>
+const dataChunksFor = ({ number, write }: ChunkKey, bytes: Buffer): ChunkKey[] =>
   Array.from({ length: bytes[0] ?? 0 }, (_, index) => dataChunksOf(bytes, index))
     .flat()
     .map((chunk) => ({ number, write, chunk }));

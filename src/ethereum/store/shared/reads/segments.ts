@@ -20,6 +20,7 @@ import {
   ROWS_BY_WRITE,
   readTuples,
   readWriteRows,
+  type Source,
   throwUnproven,
   VALID_IN_RANGE,
   type WriteRows,
@@ -72,7 +73,7 @@ interface PrintedStatement extends RowStatement {
  * `chain`, `first` and `last` are set for the range.
  */
 export function rowWithPrints<T extends object>(
-  { host, chain }: Reading,
+  { host, chain }: Source,
   { range, columns, from, parameters }: PrintedStatement,
   read: (row: RowReader) => T,
 ): Promise<T & { readonly prints: Fingerprints }> {
@@ -130,7 +131,7 @@ export class Segments {
         const isSearched = (number: number): boolean =>
           number >= searched.fromBlock && number <= searched.toBlock;
         const errors = errorsIn(states).filter(({ blocks }) => blocks.some(isSearched));
-        throwUnproven(reading.fetched?.unsolved(errors) ?? errors);
+        throwUnproven(reading.fetched.unsolved(errors));
         return result;
       }
       await this.#refresh(reading, stale);
@@ -157,13 +158,12 @@ export class Segments {
 }
 
 /** Returns the state of a segment if all of its blocks are present and proven. */
-export async function completeState(reading: Reading, segment: number): Promise<SegmentState | undefined> {
+export async function completeState(source: Source, segment: number): Promise<SegmentState | undefined> {
   const range = blocksOf(segment);
-  const statement = { range, columns: '1', from: 'FROM (SELECT 1) AS one' };
-  const { prints } = await rowWithPrints(reading, statement, (row) => ({ one: row.uint8() }));
+  const { prints } = await readStored(source, range);
   const [rows = 0n] = prints.get(segment) ?? [];
   if (rows < BLOCKS_PER_SEGMENT) return undefined;
-  const state = (await derive(reading, range)).get(segment);
+  const state = (await derive(source, range)).get(segment);
   return state !== undefined && isComplete(state) ? state : undefined;
 }
 
@@ -181,11 +181,11 @@ export function segmentRow(chain: bigint, segment: number, state: SegmentState):
 }
 
 /** Returns the current fingerprints of a range, and the rows of `trace_segments`. A damaged row is not `isIntact`. */
-function readStored(reading: Reading, range: BlockRange) {
+function readStored(source: Source, range: BlockRange) {
   const columns = columnsOf('trace_segments').replace('chain, ', '');
   const from = `FROM (SELECT groupArray((${columns})) AS stored
     FROM trace_segments WHERE chain = {chain:UInt64} AND number BETWEEN {first:UInt32} AND {last:UInt32}) AS s`;
-  return rowWithPrints(reading, { range, columns: 'stored', from }, (row) => {
+  return rowWithPrints(source, { range, columns: 'stored', from }, (row) => {
     const stored = row.array(() => {
       const segment = segmentOf(row.uint32());
       const state: SegmentState = {
@@ -196,7 +196,7 @@ function readStored(reading: Reading, range: BlockRange) {
         missing: [],
         unproven: [],
       };
-      const expected = segmentRow(reading.chain, segment, state);
+      const expected = segmentRow(source.chain, segment, state);
       const isIntact = row.bigUint64() === expected.readBigUInt64LE(expected.length - CHECKSUM_BYTES);
       return { segment, state, isIntact };
     });
@@ -205,8 +205,8 @@ function readStored(reading: Reading, range: BlockRange) {
 }
 
 /** Derives the states of segments from their rows. */
-async function derive(reading: Reading, range: BlockRange): Promise<Map<number, SegmentState>> {
-  const counted = await countRows(reading, range);
+async function derive(source: Source, range: BlockRange): Promise<Map<number, SegmentState>> {
+  const counted = await countRows(source, range);
   return new Map([...counted.prints].map(([segment, print]) => [segment, stateOf(segment, print, counted)]));
 }
 
@@ -222,17 +222,17 @@ export interface ProvenReading extends Reading {
 }
 
 /** Reads the blocks of segments, and counts their rows by address. */
-function countRows(reading: Reading, range: BlockRange): Promise<CountedRows> {
+function countRows(source: Source, range: BlockRange): Promise<CountedRows> {
   const from = `FROM (${grouped(VALID_IN_RANGE)}) AS b CROSS JOIN (${ROWS_BY_WRITE}) AS p`;
-  return rowWithPrints(reading, { range, columns: 'blocks, rows', from }, (row) => ({
+  return rowWithPrints(source, { range, columns: 'blocks, rows', from }, (row) => ({
     blocks: byNumber(readTuples(row)),
     rows: readWriteRows(row),
   }));
 }
 
 /** Returns the present blocks of a range, ascending. Throws UnprovenRead if a block lacks rows, or if links are wrong. */
-export async function readCounted(reading: Reading, range: BlockRange): Promise<BlockRow[]> {
-  const { blocks, rows } = await countRows(reading, range);
+export async function readCounted(source: Source, range: BlockRange): Promise<BlockRow[]> {
+  const { blocks, rows } = await countRows(source, range);
   const within = [...blocks.values()];
   throwUnproven(faultsOf(within, rows));
   return within;
@@ -242,14 +242,14 @@ export async function readCounted(reading: Reading, range: BlockRange): Promise<
  * Reads the blocks of a segment. Returns them with the errors: damaged rows, wrong links (also to the block below), and
  * a wrong row of `trace_segments`.
  */
-export async function checkSegment(reading: Reading, segment: number) {
+export async function checkSegment(source: Source, segment: number) {
   const range = blocksOf(segment);
-  const counted = await countRows(reading, { ...range, fromBlock: Math.max(0, range.fromBlock - 1) });
+  const counted = await countRows(source, { ...range, fromBlock: Math.max(0, range.fromBlock - 1) });
   const near = [...counted.blocks.values()];
   const blocks = near.filter(({ number }) => number >= range.fromBlock);
   const errors = [...wrongChecksums(blocks), ...wrongLinks(near)];
   const state = stateOf(segment, counted.prints.get(segment) ?? [], counted);
-  if (await hasWrongRow(reading, segment, state)) {
+  if (await hasWrongRow(source, segment, state)) {
     const { fromBlock, toBlock } = range;
     const row = `the row of the blocks ${fromBlock} to ${toBlock} in trace_segments`;
     errors.push(new UnprovenRead(`ClickHouse: ${row} is damaged`));
@@ -258,12 +258,12 @@ export async function checkSegment(reading: Reading, segment: number) {
 }
 
 /** Whether a reader would use a wrong row of `trace_segments`, or uses none because the row is damaged. */
-async function hasWrongRow(reading: Reading, segment: number, state: SegmentState): Promise<boolean> {
-  const { stored } = await readStored(reading, blocksOf(segment));
+async function hasWrongRow(source: Source, segment: number, state: SegmentState): Promise<boolean> {
+  const { stored } = await readStored(source, blocksOf(segment));
   const used = stored.filter((row) => row.isIntact && isEqual(row.state.print, state.print));
   if (!isComplete(state)) return used.length > 0;
   if (used.length === 0) return stored.some(({ isIntact }) => !isIntact);
-  const rowOf = (one: SegmentState): Buffer => segmentRow(reading.chain, segment, one);
+  const rowOf = (one: SegmentState): Buffer => segmentRow(source.chain, segment, one);
   return !used.every((row) => rowOf(row.state).equals(rowOf(state)));
 }
 

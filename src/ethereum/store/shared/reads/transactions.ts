@@ -8,6 +8,7 @@ import {
 import { type BlockRow, isTraced } from '../tables/blockRow.ts';
 import { readPlaces, type TracePosition } from '../tables/position.ts';
 import { SIDE_BITS } from '../tables/rows.ts';
+import { MAX_UINT32 } from '../tables/tables.ts';
 import { type Reading, readNumbers } from './blocks.ts';
 import { partiesWhere } from './fetchedBlocks.ts';
 import { readChunks } from './readChunks.ts';
@@ -19,7 +20,6 @@ import { type ProvenReading, rowWithPrints } from './segments.ts';
  */
 const MAX_CANDIDATES = 100;
 const CHUNK_BYTES = 64 * 1024 * 1024;
-const MAX_BLOCK = 2 ** 32 - 1;
 
 export interface RootFrame {
   readonly block: BlockRow;
@@ -34,10 +34,10 @@ export interface RootFrame {
 export async function findTransaction(
   reading: ProvenReading,
   hash: Hash,
-  { fromBlock = 0, upTo = MAX_BLOCK }: Pick<TransactionLimits, 'fromBlock' | 'upTo'>,
+  { fromBlock = 0, upTo = MAX_UINT32 }: Pick<TransactionLimits, 'fromBlock' | 'upTo'>,
 ): Promise<RootFrame | undefined> {
   const { host, chain, segments, fetched } = reading;
-  const range = { fromBlock, toBlock: Math.min(upTo, MAX_BLOCK) };
+  const range = { fromBlock, toBlock: Math.min(upTo, MAX_UINT32) };
   const term = termOf(hash).slice(2);
   const condition = `address = toFixedString(unhex({term:String}), 20) AND number BETWEEN {first:UInt32} AND {last:UInt32}
     AND bitAnd(sides, ${SIDE_BITS.transaction}) != 0`;

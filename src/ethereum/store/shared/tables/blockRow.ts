@@ -8,7 +8,7 @@ import {
 import { RowReader } from '../connection/rowReader.ts';
 import { RowWriter } from '../connection/rowWriter.ts';
 import { checksumOf } from './checksums.ts';
-import { columnsOf } from './tables.ts';
+import { columnsOf, MAX_UINT32 } from './tables.ts';
 
 /**
  * How exact the source of a block is. A higher value outranks a lower one. A row that is read with a wrong checksum is
@@ -17,8 +17,6 @@ import { columnsOf } from './tables.ts';
 export const EXACTNESS = { damaged: -1, missing: 0, unavailable: 1, lacksFrames: 2, complete: 3 } as const;
 
 const HASH_BYTES = 32;
-/** The highest value of the column `version`. Only damage reaches it. */
-const MAX_VERSION = 2 ** 32 - 1;
 /** Size of the columns between `chain` and `checksum`. */
 const CONTENT_BYTES = 134;
 
@@ -88,7 +86,8 @@ export function storedBlockOf(row: BlockRow): StoredBlock {
 export function blockRows(chain: bigint, blocks: readonly BlockRow[]): Buffer {
   const rows = new RowWriter();
   for (const { number, version, exactness, unavailable, write, hash, parentHash, ...block } of blocks) {
-    if (version > MAX_VERSION)
+    // Only damage reaches the highest version.
+    if (version > MAX_UINT32)
       throw new IndexConflictError(
         `block ${number}: a damaged row outranks every other: delete the rows of this number from trace_blocks`,
       );

@@ -1,9 +1,9 @@
 import { createHash, hash } from 'node:crypto';
 import type { ChainIdentity } from '../../../traces/index.ts';
+import { RowWriter } from '../connection/rowWriter.ts';
 
-/** Position of a chunk in the table `trace_chunks`. */
+/** Position of a chunk among those of a chain. */
 export interface ChunkKey {
-  readonly chain: bigint;
   readonly number: number;
   readonly chunk: number;
   readonly write: bigint;
@@ -20,13 +20,13 @@ export const chainKeyOf = ({ chainId, genesisHash }: ChainIdentity): bigint =>
   checksumOf(`${chainId} ${genesisHash}`);
 
 /** Returns the checksum over the position of a chunk and its bytes. */
-export function chunkChecksum({ chain, number, chunk, write }: ChunkKey, bytes: Uint8Array): bigint {
-  const key = Buffer.allocUnsafe(KEY_BYTES);
-  key.writeBigUInt64LE(chain, 0);
-  key.writeBigUInt64LE(write, 8);
-  key.writeUInt32LE(number, 16);
-  key.writeUInt32LE(chunk, 20);
-  return checksumOf(Buffer.concat([key, bytes]));
+export function chunkChecksum(chain: bigint, { number, chunk, write }: ChunkKey, bytes: Uint8Array): bigint {
+  const row = new RowWriter(KEY_BYTES + bytes.length)
+    .uint64(chain)
+    .uint64(write)
+    .uint32(number)
+    .uint32(chunk);
+  return checksumOf(row.fixed(bytes).written);
 }
 
 /** Returns the SHA-256 over all chunks of a block. It is the same for every write of the same traces. */

@@ -24,7 +24,7 @@ export const SIDE_BITS = { from: 1, to: 2, transaction: 4 } as const;
  */
 export const CARRIES_VALUE = 1 << 14;
 
-const NO_BYTES = new Uint8Array();
+const NO_BYTES: Uint8Array = new Uint8Array();
 const CALL = 0;
 const ADDRESS_BYTES = 20;
 const VALUE_BYTES = 32;
@@ -104,7 +104,7 @@ export function chunkRows(chain: bigint, written: readonly BlockWrite[]): Buffer
     const { number, write } = row;
     const start = startOf(chain, row);
     for (const [chunk, bytes] of block.chunks.entries()) {
-      const checksum = chunkChecksum({ chain, number, chunk, write }, bytes);
+      const checksum = chunkChecksum(chain, { number, chunk, write }, bytes);
       rows.fixed(start).uint32(chunk).uint64(checksum).length(bytes.length).fixed(bytes);
     }
   }
@@ -127,13 +127,8 @@ export function partyRows(chain: bigint, written: readonly BlockWrite[]): Buffer
 }
 
 /** Returns the columns with which a row of `trace_chunks` and of `trace_parties` starts. */
-function startOf(chain: bigint, { number, write }: BlockRow): Buffer {
-  const start = Buffer.alloc(START_BYTES);
-  start.writeBigUInt64LE(chain, 0);
-  start.writeUInt32LE(number, 8);
-  start.writeBigUInt64LE(write, 12);
-  return start;
-}
+const startOf = (chain: bigint, { number, write }: BlockRow): Buffer =>
+  new RowWriter(START_BYTES).uint64(chain).uint32(number).uint64(write).written;
 
 /** Divides the result of `partyRows` into rows. */
 export const eachParty = (rows: Buffer): Buffer[] =>
@@ -153,15 +148,10 @@ export const selectParties = (rows: readonly Buffer[]): string =>
   FROM (SELECT unhex(arrayJoin(splitByChar(',', '${rows.map((row) => row.toString('hex')).join(',')}'))) AS row)
   WHERE row != ''`;
 
-/** Attributes of a row in `trace_parties`, and the transferred value as big-endian bytes. */
-interface Transfer {
-  readonly bits: number;
-  readonly value: Uint8Array;
-}
+const NO_TRANSFER = { bits: 0, value: NO_BYTES };
 
-const NO_TRANSFER: Transfer = { bits: 0, value: NO_BYTES };
-
-function transferIn({ chunks }: ChunkedBlock, traceIndex: number, bits = 0): Transfer {
+/** Returns the attributes of a row in `trace_parties`, and the transferred value as big-endian bytes. */
+function transferIn({ chunks }: ChunkedBlock, traceIndex: number, bits = 0): typeof NO_TRANSFER {
   const isFailedCall = hasFailed(bits) && kindIn(bits) === CALL;
   const chunk = chunks[Math.floor(traceIndex / TRACES_PER_CHUNK)];
   // A failed call transfers no value, but can have one.

@@ -13,6 +13,9 @@ const WITHOUT_STATISTICS = ", auto_statistics_types = ''";
 /** Number of recent inserts that a table remembers. If one of them is repeated, ClickHouse ignores the repetition. */
 const REMEMBERED_INSERTS = 1_000;
 
+/** The highest block number, and the highest version of a block. */
+export const MAX_UINT32 = 2 ** 32 - 1;
+
 /** SQL: the segment of a row. The projection by segment is used only for this exact expression. */
 export const SEGMENT = 'intDiv(number, 1024)';
 const BY_SEGMENT = `PROJECTION by_segment (SELECT chain, ${SEGMENT}, count(), sum(write) GROUP BY chain, ${SEGMENT})`;
