@@ -107,20 +107,16 @@ export class ClickHouse {
     return value;
   }
 
-  /**
-   * Inserts rows in RowBinary format. A second insert with the same token is ignored within the table's deduplication
-   * window.
-   */
-  async insert(
-    table: string,
-    columns: string,
-    { rows, token }: { rows: Buffer; token: string },
-  ): Promise<void> {
-    await this.#exec({
-      query: `INSERT INTO ${table} (${columns}) FORMAT RowBinary`,
-      clickhouse_settings: { async_insert: 0, insert_deduplication_token: token },
-      values: Readable.from(rows, { objectMode: false }),
-    });
+  /** Inserts rows in RowBinary format. After a failure, sends them once more: a table ignores a token that it knows. */
+  async insert(table: string, columns: string, rows: Buffer): Promise<void> {
+    const token = randomBytes(16).toString('hex');
+    const send = (): Promise<Buffer> =>
+      this.#exec({
+        query: `INSERT INTO ${table} (${columns}) FORMAT RowBinary`,
+        clickhouse_settings: { async_insert: 0, insert_deduplication_token: token },
+        values: Readable.from(rows, { objectMode: false }),
+      });
+    await send().catch(send);
   }
 
   /** Runs a statement without a result. */

@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
-import { IndexConflictError, type IndexedBlock, segmentOf } from '../../../traces/index.ts';
+import { IndexConflictError, type IndexedBlock, type StoredBlock, segmentOf } from '../../../traces/index.ts';
 import type { ClickHouse } from '../connection/clickHouse.ts';
 import { TraceStoreUnavailable, UnprovenRead } from '../connection/failures.ts';
 import type { Hosts } from '../connection/hosts.ts';
-import { type BlockRows, readHeights } from '../reads/blocks.ts';
+import { type BlockRows, neighboursOf, readHeights } from '../reads/blocks.ts';
 import { completeState, segmentRow } from '../reads/segments.ts';
 import { type BlockRow, blockRows, EXACTNESS } from '../tables/blockRow.ts';
 import { type BlockWrite, chunkRows, exactnessOf, newWrite, partyRows, writeOf } from '../tables/rows.ts';
@@ -68,7 +67,7 @@ export class SharedWriter {
     blocks: readonly IndexedBlock[],
     { again = false }: WriteOptions,
   ): Promise<number> {
-    const near = blocks.flatMap(({ block: { number } }) => [Math.max(0, number - 1), number, number + 1]);
+    const near = blocks.flatMap(({ block }) => neighboursOf(block.number));
     const held = await readHeights({ host, chain: this.#chain }, near);
     const writes = newBlocks(blocks, held, again).map((block) =>
       writeOf(block, versionAfter(held.get(block.block.number), again)),
@@ -83,14 +82,8 @@ export class SharedWriter {
     return writes.length;
   }
 
-  /** Inserts rows. After a failure, sends the same rows once more: the table ignores a token that it knows. */
   async #insert(host: ClickHouse, table: TableName, rows: Buffer): Promise<void> {
-    if (rows.length === 0) return;
-    const insert = { rows, token: randomBytes(16).toString('hex') };
-    await host.insert(table, columnsOf(table), insert).catch((error: unknown) => {
-      if (!(error instanceof TraceStoreUnavailable)) throw error;
-      return host.insert(table, columnsOf(table), insert);
-    });
+    if (rows.length > 0) await host.insert(table, columnsOf(table), rows);
   }
 
   /** Counts the inserted rows. Throws UnprovenRead if there are too few or too many. */
@@ -134,22 +127,23 @@ const versionAfter = (held: BlockRow | undefined, again: boolean): number =>
 /** Returns the blocks to write. Throws IndexConflictError unless adjacent blocks are parent and child. */
 function newBlocks(blocks: readonly IndexedBlock[], held: BlockRows, again: boolean): IndexedBlock[] {
   if (again) return [...blocks];
-  const chain = new Map<number, { hash: string; parentHash: string }>();
-  for (const [number, row] of held) if (row.exactness > EXACTNESS.missing) chain.set(number, row);
+  const present = [...held].filter(([, row]) => row.exactness > EXACTNESS.missing);
+  const chain = new Map<number, StoredBlock>(present);
   return blocks.filter((indexed) => {
-    const { number, hash, parentHash } = indexed.block;
-    const [there, parent, child] = [chain.get(number), chain.get(number - 1), chain.get(number + 1)];
+    const { block } = indexed;
+    const { number, hash } = block;
+    const there = chain.get(number);
     if (there !== undefined && there.hash !== hash)
       throw new IndexConflictError(`block ${number} is ${there.hash} in the shared index, not ${hash}`);
-    if (parent !== undefined && parent.hash !== parentHash)
-      throw new IndexConflictError(
-        `block ${number} has parent ${parentHash}, but block ${number - 1} of the shared index is ${parent.hash}`,
-      );
-    if (child !== undefined && child.parentHash !== hash)
-      throw new IndexConflictError(
-        `block ${number + 1} of the shared index has parent ${child.parentHash}, which is not block ${number}, ${hash}`,
-      );
-    chain.set(number, { hash, parentHash });
+    chain.set(number, block);
+    for (const [parent, child] of [
+      [chain.get(number - 1), block],
+      [block, chain.get(number + 1)],
+    ])
+      if (parent !== undefined && child !== undefined && child.parentHash !== parent.hash)
+        throw new IndexConflictError(
+          `the shared index: block ${child.number} has parent ${child.parentHash}, but block ${parent.number} is ${parent.hash}`,
+        );
     return exactnessOf(indexed) > (held.get(number)?.exactness ?? EXACTNESS.missing);
   });
 }
