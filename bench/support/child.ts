@@ -13,11 +13,18 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
+/** Starts Node.js in a process that ends with this one, also if the benchmark fails. */
+function startChild(args: readonly string[], stdout: 'pipe' | 'inherit' | 'ignore'): ChildProcess {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', stdout, 'inherit'] });
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
+  child.once('exit', () => process.off('exit', kill));
+  return child;
+}
+
 /** Starts a compiled file of this folder that prints its URL as its first line. */
 export async function startScript(name: string, ...args: readonly string[]): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [fileURLToPath(new URL(name, import.meta.url)), ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = startChild([fileURLToPath(new URL(name, import.meta.url)), ...args], 'pipe');
   const [url] = await firstLine(child);
   return serverOf(child, url);
 }
@@ -47,13 +54,8 @@ export async function startFloodgate(
   flags: readonly string[],
   { opsPort = port, program = MAIN }: StartOptions = {},
 ): Promise<ServerProcess> {
-  const child = spawn(
-    process.execPath,
-    [...nodeFlagsOf(program), program, 'start', '--port', String(port), '--log-level', 'warn', ...flags],
-    {
-      stdio: ['ignore', 'inherit', 'inherit'],
-    },
-  );
+  const args = [...nodeFlagsOf(program), program, 'start', '--port', String(port)];
+  const child = startChild([...args, '--log-level', 'warn', ...flags], 'inherit');
   const url = `http://127.0.0.1:${port}`;
   const deadline = performance.now() + READY_TIMEOUT_MS;
   for (;;) {
@@ -73,7 +75,7 @@ export async function startFloodgate(
 
 /** Runs a command of the shipped program. Throws if the exit code is not 0. */
 export async function runFloodgate(...args: readonly string[]): Promise<void> {
-  const child = spawn(process.execPath, [BUNDLE, ...args], { stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = startChild([BUNDLE, ...args], 'ignore');
   const [code] = (await once(child, 'exit')) as [number | null];
   if (code !== 0) throw new Error(`floodgate ${args[0]} exited with code ${code}`);
 }
