@@ -28,6 +28,11 @@ describe('the ancestors of the head', () => {
     expect(at(block(5), block(8), block(9))).toEqual(['7 0x7', '8 0x8']);
   });
 
+  it('are not the blocks below a block whose parent is not known', () => {
+    expect(at(block(5), block(7))).toEqual(['6 0x6']);
+    expect(at(block(5), block(7), block(8))).toEqual(['6 0x6', '7 0x7']);
+  });
+
   it('are on its chain after a reorg', () => {
     expect(at(block(5), block(6), block(6, 'b', 5))).toEqual(['4 0x4', '5 0x5']);
     expect(at(block(5), block(6), block(6, 'b', 4))).toEqual(['5 0x5b']);

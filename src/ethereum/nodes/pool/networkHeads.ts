@@ -32,6 +32,8 @@ export class NetworkHeads {
   #reporters = new Set<string>();
   /** Block hashes of the head's chain by block number, collected from heads and their parent hashes. */
   readonly #hashes = new Map<number, Hash>();
+  /** Lowest number from which each kept block is known to be the parent of the next one. */
+  #linkedFrom = 0;
   #waiting: Array<{ readonly number: number; readonly reached: () => void }> = [];
   /** Called with each new head, before requests that wait for this height continue. */
   readonly #changed: (head: HeadBlock, before: HeadBlock | undefined) => void;
@@ -72,14 +74,16 @@ export class NetworkHeads {
       safe: this.#safe,
       finalized: this.#finalized,
       hashes: new Map(this.#hashes),
+      linkedFrom: this.#linkedFrom,
     };
   }
 
-  adopt({ latest, safe, finalized, hashes }: HeadsState): void {
+  adopt({ latest, safe, finalized, hashes, linkedFrom }: HeadsState): void {
     const before = this.#latest;
     this.#latest = latest;
     this.#safe = safe;
     this.#finalized = finalized;
+    this.#linkedFrom = linkedFrom;
     this.#hashes.clear();
     for (const [number, hash] of hashes) this.#hashes.set(number, hash);
     if (latest !== undefined && latest.hash !== before?.hash) this.#changed(latest, before);
@@ -93,7 +97,7 @@ export class NetworkHeads {
   /** The ancestors of the head whose hashes are kept, in ascending order. Each is the parent of the next. */
   get ancestors(): BlockRef[] {
     const ancestors: BlockRef[] = [];
-    for (let number = (this.#latest?.number ?? 0) - 1; number >= 0; number--) {
+    for (let number = (this.#latest?.number ?? 0) - 1; number >= Math.max(0, this.#linkedFrom); number--) {
       const hash = this.#hashes.get(number);
       if (hash === undefined) break;
       ancestors.push({ number, hash });
@@ -178,6 +182,7 @@ export class NetworkHeads {
     // If the parent differs, the chain may have forked at any depth, so all hashes below are unknown too.
     const isSameChain = parent === parentHash || (parent === undefined && !this.#hashes.has(number));
     if (!isSameChain) this.#hashes.clear();
+    this.#linkedFrom = parent === parentHash ? Math.min(this.#linkedFrom, number - 1) : number - 1;
     for (const known of this.#hashes.keys())
       if (known >= number || known < number - REMEMBERED_BLOCKS) this.#hashes.delete(known);
     this.#hashes.set(number - 1, parentHash);

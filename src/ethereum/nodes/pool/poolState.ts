@@ -9,6 +9,8 @@ export interface HeadsState {
   readonly finalized: HeadBlock | undefined;
   /** Known block hashes of the head's chain, by block number. */
   readonly hashes: ReadonlyMap<number, Hash>;
+  /** Lowest number from which each of these blocks is known to be the parent of the next one. */
+  readonly linkedFrom: number;
 }
 
 export interface NodeState {
