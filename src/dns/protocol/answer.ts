@@ -63,7 +63,7 @@ export function answerKind(packet: Uint8Array, questionEnd: number): number {
 
 /**
  * Returns the extended response code of a message. Undefined if the message has records other than an OPT record at
- * offset `start` and then a TSIG record, or one of these exceeds the message.
+ * offset `start` and then a TSIG record, or if one of them is longer than the message.
  */
 function extendedRcode(packet: Uint8Array, start: number): number | undefined {
   if (readUint16(packet, 6) !== 0 || readUint16(packet, 8) !== 0) return undefined;

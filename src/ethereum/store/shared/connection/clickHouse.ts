@@ -107,7 +107,7 @@ export class ClickHouse {
     return value;
   }
 
-  /** Inserts rows in RowBinary format. After a failure, sends them once more: a table ignores a token that it knows. */
+  /** Inserts rows in RowBinary format. Sends them again after a failure. The token prevents double rows. */
   async insert(table: string, columns: string, rows: Buffer): Promise<void> {
     const token = randomBytes(16).toString('hex');
     const send = (): Promise<Buffer> =>

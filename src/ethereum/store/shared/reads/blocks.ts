@@ -19,9 +19,9 @@ export interface Source {
   readonly chain: bigint;
 }
 
-/** What a read uses. */
+/** The rows of a chain on a host, with blocks that were fetched because the host lacks them. */
 export interface Reading extends Source {
-  /** Blocks of nodes that replace those of the host. */
+  /** Blocks from nodes. They replace the blocks of the host. */
   readonly fetched: FetchedBlocks;
 }
 
@@ -34,7 +34,7 @@ export const VALID_IN_RANGE = validRows('number BETWEEN {first:UInt32} AND {last
 export const grouped = (rows: string): string =>
   `SELECT groupArray(${BLOCK_TUPLE}) AS blocks FROM (${rows}) WHERE exactness > 0`;
 
-/** Reads the result of `grouped`. Fetched blocks replace those of the host. */
+/** Reads the result of `grouped`. Fetched blocks replace the blocks of the host. */
 export const readGrouped = (row: RowReader, fetched: FetchedBlocks): BlockRows =>
   presentBlocks(readTuples(row), fetched);
 
@@ -111,7 +111,7 @@ export async function checkFetched(reading: Reading): Promise<void> {
   throwUnproven(wrongLinks((await readNumbers(reading, near)).values()));
 }
 
-/** Returns the number of a block, and those of its neighbours. */
+/** Returns a block number and the numbers of its neighbours. */
 export const neighboursOf = (number: number): number[] => [Math.max(0, number - 1), number, number + 1];
 
 /** Returns the valid rows of the given heights, also those that a rewind has marked as missing, or that are damaged. */
@@ -136,8 +136,8 @@ const readAny = (host: ClickHouse, rows: string, parameters: Parameters): Promis
 export const readTuples = (row: RowReader): BlockRow[] => row.array(() => readBlockRow(row));
 
 /**
- * Returns the present blocks among valid rows, and the fetched blocks, which replace those of the host. Throws
- * UnprovenRead if a row is damaged whose block was not fetched.
+ * Returns the present blocks among valid rows, and the fetched blocks, which replace them. Throws UnprovenRead if a row
+ * is damaged whose block was not fetched.
  */
 function presentBlocks(rows: readonly BlockRow[], fetched: FetchedBlocks): BlockRows {
   throwUnproven(fetched.unsolved(wrongChecksums(rows)));
