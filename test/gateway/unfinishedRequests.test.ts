@@ -8,7 +8,7 @@ import { openWebSocket, type WebSocketClient } from './support/webSocketClient.t
 const KIB = 1024;
 const MIB = KIB * KIB;
 const UNFINISHED = 2_100;
-/** Connections opened at the same time: fewer than may wait for a worker. */
+/** Connections opened at the same time: fewer than 256, which is how many of one address may wait for a worker. */
 const AT_ONCE = 100;
 /** Number of requests of another client, each over a new connection. */
 const OTHERS = 10;
@@ -122,8 +122,9 @@ describe.each([
         const more = await Promise.all(Array.from({ length: AT_ONCE }, () => connected('127.0.0.1')));
         for (const { socket } of more) socket.write(postHead(path, framing) + part);
         slow.push(...more);
-        // Connections are passed to workers in order, so none of the others waits for one any more.
         expect(await statusOf('127.0.0.3', whole('/v1/mainnet', CALL))).toBe(403);
+        // Connections of one address are passed to workers in order, so none of the others waits for one any more.
+        expect(await statusOf('127.0.0.1', whole('/v1/mainnet', CALL))).toBe(403);
       }
       await until(
         'a third of the requests to be rejected',
