@@ -22,6 +22,7 @@ import {
 import { shape } from '../contract/growingChain.ts';
 import { ClickHouseServer, hasClickHouse, WITHOUT_CLICKHOUSE } from '../support/clickHouse.ts';
 import { Random } from '../support/random.ts';
+import { sizeInSearch } from '../support/search.ts';
 import { newChain } from '../support/sharedIndex.ts';
 import { smallFileSystem, temporaryFolder } from '../support/smallFileSystem.ts';
 import { type SyntheticBlock, syntheticBlock } from '../support/syntheticChain.ts';
@@ -34,6 +35,8 @@ const TABLES = ['trace_chunks', 'trace_parties', 'trace_blocks', 'trace_segments
 const MAX_BYTES = 2 ** 26;
 const LIMIT = 10_000;
 const ROUNDS = 6;
+/** Numbers of rows after which the engine truncates. */
+const ROWS = sizeInSearch([1, 60, 200], { ordinary: [1, 60] });
 const MIB = 1024 * 1024;
 
 type Results = Readonly<Record<string, unknown>>;
@@ -167,7 +170,7 @@ describe.skipIf(!hasClickHouse)(
         ['max_result_rows', 'result_overflow_mode', 'break'],
       ] as const;
       for (const [limit, mode, value] of limits)
-        for (const rows of [1, 60, 200]) {
+        for (const rows of ROWS) {
           await clickHouse.query(`SET max_block_size = 8, ${limit} = ${rows}, ${mode} = '${value}'`);
           const found = await results(newReader());
           await clickHouse.query(`SET max_block_size = DEFAULT, ${limit} = DEFAULT, ${mode} = DEFAULT`);
