@@ -8,7 +8,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@clickhouse/client';
-import { migrateSharedTraces, openSharedTraces } from '../src/ethereum/store/shared/index.ts';
+import {
+  migrateSharedTraces,
+  openSharedTraces,
+  verifySharedTraces,
+} from '../src/ethereum/store/shared/index.ts';
 import { checkBlock, parseHeader, parseTraceBlock } from '../src/ethereum/traces/convert/index.ts';
 import {
   type Address,
@@ -58,6 +62,7 @@ try {
     must: 'at most 0.17',
     note: `${(bytes / MEGABYTE).toFixed(0)} MB of ${(rawBytes / MEGABYTE).toFixed(0)} MB`,
   });
+  await verify();
   await ask();
   chain.close();
 } finally {
@@ -106,6 +111,19 @@ async function ingest(chain: ReturnType<typeof openMadeChain>): Promise<number> 
     note: 'blocks prepared before',
   });
   return rawBytes;
+}
+
+async function verify(): Promise<void> {
+  const before = { wallMs: performance.now(), own: ownMs(), engine: engineMs() };
+  const options = { isVerified: () => false, verified: () => undefined, partiesRead: () => undefined };
+  for await (const problem of verifySharedTraces(clickHouse.url(), options)) throw new Error(problem);
+  const each = (ms: number): string => (ms / BLOCKS).toFixed(1);
+  row({
+    name: 'verify, thousands of traces per second, by the wall clock',
+    value: (BLOCKS * TRACES_PER_BLOCK) / (performance.now() - before.wallMs),
+    must: '',
+    note: `processor ms per block: ${each(ownMs() - before.own)} of this process, ${each(engineMs() - before.engine)} of the engine`,
+  });
 }
 
 function ownMs(): number {

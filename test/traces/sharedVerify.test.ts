@@ -49,7 +49,9 @@ describe.skipIf(!hasClickHouse)(`floodgate verify --trace-store${WITHOUT_CLICKHO
   async function verify(killAfter = Number.POSITIVE_INFINITY) {
     const [problems, segments]: [string[], number[]] = [[], []];
     const progress = (line: string): void => {
-      segments.push(Number(/blocks from (\d+)$/.exec(line)?.[1]) / 1024);
+      const [, first] = /verified the blocks from (\d+)$/.exec(line) ?? [];
+      if (first === undefined) return;
+      segments.push(Number(first) / 1024);
       if (segments.length === killAfter) throw new Error('killed');
     };
     for await (const problem of verifySharedIndex(clickHouse.url(), { record, progress }))

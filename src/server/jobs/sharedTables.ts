@@ -50,6 +50,12 @@ export async function* verifySharedIndex(
         if (record !== undefined) appendFileSync(record, `${host} ${chain} ${segment}\n`);
         progress(`${host}: chain ${chain}: verified the blocks from ${firstBlockOf(segment)}`);
       },
+      partiesRead({ host, chain, segment }, part) {
+        const percent = Math.floor(100 * part);
+        progress(
+          `${host}: chain ${chain}: read ${percent} % of the rows by address from block ${firstBlockOf(segment)} on`,
+        );
+      },
     });
     if (record !== undefined) rmSync(record, { force: true });
   } catch (error) {

@@ -56,7 +56,7 @@ export async function migrateSharedTraces(url: string): Promise<void> {
 /** Checks all rows of each host of the URL, as `verifyHost` does. Yields the problems. */
 export async function* verifySharedTraces(url: string, options: VerifySharedOptions): AsyncGenerator<string> {
   for (const address of parseAddresses(url)) {
-    const client = new ClickHouse(address);
+    const client = new ClickHouse(address, { isForCommands: true });
     try {
       await checkTables(client).catch(namingTables);
       yield* verifyHost(client, new URL(address.url).host, options);

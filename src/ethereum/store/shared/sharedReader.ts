@@ -152,7 +152,7 @@ export class SharedReader implements CommonReads {
       const blocks = await readRange(reading, range);
       const block = blocks.get(blockNumber);
       if (block === undefined || !isWhole(blocks, range)) return undefined;
-      const chunks = await readBlockChunks(reading, block, { maxBytes });
+      const chunks = await readBlockChunks(reading, [block], { maxBytes });
       return tracesAsJson({ places: placesIn(block, 0, block.traceCount), chunks, maxBytes });
     }, range);
   }
@@ -161,7 +161,7 @@ export class SharedReader implements CommonReads {
     return this.#findTransaction(hash, limits, async (reading, root) => {
       const { block, traceIndex, transactionPosition } = root;
       const { maxBytes } = limits;
-      const chunks = await readBlockChunks(reading, block, { maxBytes, firstChunk: chunkOf(traceIndex) });
+      const chunks = await readBlockChunks(reading, [block], { maxBytes, firstChunk: chunkOf(traceIndex) });
       const next = { transactionPosition: transactionPosition + 1, traceAddress: [] };
       const others = { first: traceIndex + 1, end: block.traceCount };
       const end = firstTraceFrom(chunks.reader(block.number), others, next);
@@ -174,7 +174,7 @@ export class SharedReader implements CommonReads {
       const { block, traceIndex: first, transactionPosition } = root;
       const { number, traceCount: end } = block;
       const asked = { maxBytes: Number.MAX_SAFE_INTEGER, firstChunk: chunkOf(first) };
-      const chunks = await readBlockChunks(reading, block, asked);
+      const chunks = await readBlockChunks(reading, [block], asked);
       const place = { transactionPosition, traceAddress };
       const traceIndex = findFrame(chunks.reader(number), { first, end }, place);
       return traceIndex === undefined ? null : traceAsJson({ number, traceIndex }, chunks, limits.maxBytes);

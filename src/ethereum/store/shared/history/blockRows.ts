@@ -24,6 +24,8 @@ import type { FoundTrace, SearchResult, Window } from './window.ts';
  * is then read completely.
  */
 const MAX_BLOCKS = 64;
+/** Number of blocks whose chunks one statement reads. */
+const BLOCKS_PER_READ = 8;
 const CHUNK_BYTES = 256 * 1024 * 1024;
 
 /** Searches all traces of the blocks of a window, in query order, for traces that pass a filter. */
@@ -38,13 +40,16 @@ export async function searchBlocks(
   const step = order === 'asc' ? 1 : -1;
   const { blocks, prints } = await tracedBlocks(reading, window);
   const looked = blocks.slice(0, MAX_BLOCKS);
-  for (const block of looked) {
-    if (found.length >= limit) break;
-    const chunks = await readBlockChunks(reading, block, { maxBytes: CHUNK_BYTES });
-    const ahead = passingIn(chunks, block, matcher).filter(
-      ({ traceIndex }) => cursor?.blockNumber !== block.number || step * (traceIndex - cursor.traceIndex) > 0,
-    );
-    found.push(...(order === 'asc' ? ahead : ahead.reverse()));
+  for (let i = 0; i < looked.length && found.length < limit; i += BLOCKS_PER_READ) {
+    const some = looked.slice(i, i + BLOCKS_PER_READ);
+    const chunks = await readBlockChunks(reading, some, { maxBytes: CHUNK_BYTES });
+    for (const block of some) {
+      const ahead = passingIn(chunks, block, matcher).filter(
+        ({ traceIndex }) =>
+          cursor?.blockNumber !== block.number || step * (traceIndex - cursor.traceIndex) > 0,
+      );
+      found.push(...(order === 'asc' ? ahead : ahead.reverse()));
+    }
   }
   const end = blocks.length > MAX_BLOCKS ? looked.at(-1) : undefined;
   const last = end && { number: end.number, traceIndex: order === 'asc' ? end.traceCount - 1 : 0 };

@@ -28,21 +28,29 @@ export async function readChunks(
   return chunks;
 }
 
-/** Reads all chunks of a block from number `firstChunk` on. If that is 0, checks the digest of the block. */
+/** Reads all chunks of blocks from number `firstChunk` on. If that is 0, checks the digests of the blocks. */
 export async function readBlockChunks(
   reading: Reading,
-  { number, write, chunks: count, digest }: BlockRow,
+  blocks: readonly BlockRow[],
   { maxBytes, firstChunk = 0 }: { readonly maxBytes: number; readonly firstChunk?: number },
 ): Promise<Chunks> {
   const chunks = new Chunks(reading.fetched.chunks);
-  const length = Math.max(0, count - firstChunk);
-  const wanted = Array.from({ length }, (_, i) => ({ number, write, chunk: firstChunk + i }));
-  await readInto({ ...reading, maxBytes, chunks }, wanted);
-  const all = wanted.map(({ chunk }) => chunks.get(number, chunk));
-  if (firstChunk === 0 && !digestOf(all).equals(digest))
-    throw new UnprovenRead(`ClickHouse: the chunks of block ${number} do not have the digest of the block`, [
+  const keysOf = ({ number, write, chunks: count }: BlockRow): ChunkKey[] =>
+    Array.from({ length: Math.max(0, count - firstChunk) }, (_, i) => ({
       number,
-    ]);
+      write,
+      chunk: firstChunk + i,
+    }));
+  await readInto({ ...reading, maxBytes, chunks }, blocks.flatMap(keysOf));
+  if (firstChunk > 0) return chunks;
+  const isChanged = (block: BlockRow): boolean =>
+    !digestOf(keysOf(block).map(({ number, chunk }) => chunks.get(number, chunk))).equals(block.digest);
+  throwUnproven(
+    blocks.filter(isChanged).map(({ number }) => {
+      const problem = 'do not have the digest of the block';
+      return new UnprovenRead(`ClickHouse: the chunks of block ${number} ${problem}`, [number]);
+    }),
+  );
   return chunks;
 }
 

@@ -2,7 +2,7 @@ import { type ClickHouse, isUnknownSetting } from '../connection/clickHouse.ts';
 import { TraceStoreUnavailable, WrongTables } from '../connection/failures.ts';
 
 /** Number of blocks in one partition of a table. */
-const BLOCKS_PER_PARTITION = 1_048_576;
+export const BLOCKS_PER_PARTITION = 1_048_576;
 /**
  * Approximate number of table parts that ClickHouse merges into one. It is twice the default, so that rows are
  * rewritten less often.
