@@ -74,7 +74,7 @@ describe('a restore or a verification that was interrupted', () => {
       progress: (line) => lines.push(line),
     });
   const progressOf = (segments: readonly number[]): string[] =>
-    segments.map((segment) => `traces: verified down to block ${segment * 1024}`);
+    segments.map((segment) => `traces: verified blocks ${segment * 1024} to ${segment * 1024 + 1023}`);
 
   it('keeps what was copied', async () => {
     const restored = folder();
@@ -218,7 +218,9 @@ it('processes that share an index verify each segment once, and find a damaged o
       problems.push(...(await verifyStore(path, 'traces', { share: { index, processes }, progress })));
     return { lines: lines.sort(), problems };
   };
-  const lines = [0, 1_024, 2_048, 3_072].map((block) => `traces: verified down to block ${block}`);
+  const lines = [0, 1_024, 2_048, 3_072].map(
+    (block) => `traces: verified blocks ${block} to ${block + 1023}`,
+  );
   for (const processes of [1, 2, 3, 7]) expect(await verified(processes)).toEqual({ lines, problems: [] });
 
   const damaged = openLmdb<Buffer, Buffer>({ path, maxDbs: 100, keyEncoding: 'binary', encoding: 'binary' });

@@ -49,7 +49,7 @@ describe.skipIf(!hasClickHouse)(`floodgate verify --trace-store${WITHOUT_CLICKHO
   async function verify(killAfter = Number.POSITIVE_INFINITY) {
     const [problems, segments]: [string[], number[]] = [[], []];
     const progress = (line: string): void => {
-      const [, first] = /verified the blocks from (\d+)$/.exec(line) ?? [];
+      const [, first] = /verified blocks (\d+) to \d+$/.exec(line) ?? [];
       if (first === undefined) return;
       segments.push(Number(first) / 1024);
       if (segments.length === killAfter) throw new Error('killed');

@@ -1,5 +1,6 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { type VerifiedShare, verifyTraces, WHOLE } from '../../ethereum/store/lmdb/traces/index.ts';
+import { BLOCKS_PER_SEGMENT } from '../../ethereum/traces/index.ts';
 import { readAllRecords } from '../../platform/storeFile/index.ts';
 
 export interface VerifyStoreOptions {
@@ -24,7 +25,7 @@ export async function verifyStore(
       const done = new Set(record === undefined || !existsSync(record) ? [] : numbersIn(record));
       const verified = (segment: number, block: number): void => {
         if (record !== undefined) appendFileSync(record, `${segment}\n`);
-        progress(`${store}: verified down to block ${block}`);
+        progress(`${store}: verified blocks ${block} to ${block + BLOCKS_PER_SEGMENT - 1}`);
       };
       return await verifyTraces(folder, verified, { ...share, done });
     }

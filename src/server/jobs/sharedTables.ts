@@ -48,7 +48,8 @@ export async function* verifySharedIndex(
       isVerified: ({ host, chain, segment }) => done.has(`${host} ${chain} ${segment}`),
       verified({ host, chain, segment }) {
         if (record !== undefined) appendFileSync(record, `${host} ${chain} ${segment}\n`);
-        progress(`${host}: chain ${chain}: verified the blocks from ${firstBlockOf(segment)}`);
+        const last = firstBlockOf(segment + 1) - 1;
+        progress(`${host}: chain ${chain}: verified blocks ${firstBlockOf(segment)} to ${last}`);
       },
       partiesRead({ host, chain, segment }, part) {
         const percent = Math.floor(100 * part);
