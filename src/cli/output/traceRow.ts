@@ -12,15 +12,15 @@ export interface TraceRow {
   readonly transactionHash: string | null;
   readonly traceAddress: readonly number[];
   readonly type: Trace['type'];
-  readonly kind?: string;
-  readonly from?: string;
-  readonly to?: string;
-  readonly value?: string;
-  readonly gas?: string;
-  readonly gasUsed?: string;
-  readonly input?: string;
-  readonly output?: string;
-  readonly error?: string;
+  readonly kind: string | undefined;
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+  readonly value: string | undefined;
+  readonly gas: string | undefined;
+  readonly gasUsed: string | undefined;
+  readonly input: string | undefined;
+  readonly output: string | undefined;
+  readonly error: string | undefined;
   readonly subtraces: number;
 }
 
@@ -54,25 +54,49 @@ export const HEADER_COLUMNS = [
   'genesisHash',
 ] as const satisfies readonly (keyof ExportedHeader)[];
 
+/** The columns that depend on the type of a trace. */
+type Parts = {
+  readonly [column in 'kind' | 'from' | 'to' | 'value' | 'gas' | 'gasUsed' | 'input' | 'output']?:
+    | string
+    | undefined;
+};
+
 export function rowOf(trace: Trace): TraceRow {
-  const { blockNumber, blockHash, transactionPosition, transactionHash, traceAddress, type, subtraces } =
-    trace;
-  const place = { blockNumber, blockHash, transactionPosition, transactionHash, traceAddress };
-  const error = 'error' in trace && trace.error !== undefined ? { error: trace.error } : {};
-  return { ...place, type, subtraces, ...error, ...partsOf(trace) };
+  const { kind, from, to, value, gas, gasUsed, input, output } = partsOf(trace);
+  return {
+    blockNumber: trace.blockNumber,
+    blockHash: trace.blockHash,
+    transactionPosition: trace.transactionPosition,
+    transactionHash: trace.transactionHash,
+    traceAddress: trace.traceAddress,
+    type: trace.type,
+    kind,
+    from,
+    to,
+    value,
+    gas,
+    gasUsed,
+    input,
+    output,
+    error: 'error' in trace ? trace.error : undefined,
+    subtraces: trace.subtraces,
+  };
 }
 
-function partsOf(trace: Trace): Partial<TraceRow> {
+function partsOf(trace: Trace): Parts {
   switch (trace.type) {
     case 'call': {
       const { callType: kind, from, to, value, gas, input } = trace.action;
-      return { kind, from, to, value, gas, input, ...(trace.result ?? {}) };
+      const { result } = trace;
+      return { kind, from, to, value, gas, input, gasUsed: result?.gasUsed, output: result?.output };
     }
     case 'create': {
       const { creationMethod: kind, from, value, gas, init: input } = trace.action;
       const { result } = trace;
-      const made = result && 'address' in result ? { to: result.address, output: result.code } : {};
-      return { ...(kind && { kind }), from, value, gas, input, ...(result ?? {}), ...made };
+      const gasUsed = result?.gasUsed;
+      if (result === null || !('address' in result))
+        return { kind, from, value, gas, input, gasUsed, output: result?.output };
+      return { kind, from, to: result.address, value, gas, input, gasUsed, output: result.code };
     }
     case 'suicide':
       return { from: trace.action.address, to: trace.action.refundAddress, value: trace.action.balance };
