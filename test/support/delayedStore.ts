@@ -26,7 +26,7 @@ const READS = [
  * Wraps a store so that it behaves like one over a network: each read starts and ends after a random delay, so that
  * reads overtake each other and changes happen in between. Each read still sees one state.
  */
-export function delayedStore(store: TraceStore, random: Random): TraceStore {
+export function delayedStore<Store extends TraceStore>(store: Store, random: Random): Store {
   const pause = async (): Promise<void> => {
     // Most delays only end the current tick, so that the tests stay fast.
     await (random.chance(0.01) ? sleep(random.below(MAX_DELAY_MS + 1)) : nextTurn());

@@ -12,9 +12,12 @@ const BYTES_PER_BATCH = 32 * 1024 * 1024;
 /** Blocks above this size halve the parallel fetches, because fetched blocks wait in memory for the blocks before. */
 const LARGE_BLOCK_BYTES = 4 * 1024 * 1024;
 
+/** A source of blocks for an index. Some prepare them for storage themselves. */
+export type IndexedSource = Pick<TraceProvider, 'block'> | Pick<BlockSource, 'indexedBlock'>;
+
 interface Fetching {
   readonly store: Pick<TraceStore, 'tracesPerChange'>;
-  readonly source: Pick<TraceProvider, 'block'> | Pick<BlockSource, 'indexedBlock'>;
+  readonly source: IndexedSource;
   readonly signal: AbortSignal;
   /** Limit of parallel fetches. Default: `boundedConcurrency()`. */
   readonly concurrency?: AdaptiveConcurrency;
@@ -81,10 +84,20 @@ async function fetchBlock(
   signal: AbortSignal,
 ): Promise<IndexedBlock> {
   if (signal.aborted) throw new NodeError('unreachable', 'indexing is stopping');
-  const block = await ('indexedBlock' in source ? source.indexedBlock(number) : source.block(number));
+  const block = await indexedBlockOf(source, number);
   if (block === undefined)
     throw new NodeError('nonsense', `the node has no block ${number}, although its head is higher`);
-  if ('chunks' in block) return block;
+  return block;
+}
+
+/** Returns a block of a source, prepared for storage; undefined if there is none. */
+export async function indexedBlockOf(
+  source: IndexedSource,
+  number: number,
+): Promise<IndexedBlock | undefined> {
+  if ('indexedBlock' in source) return source.indexedBlock(number);
+  const block = await source.block(number);
+  if (block === undefined) return undefined;
   const { header, traces, unavailable, lacksFrames } = block;
   if (unavailable !== undefined) return indexUnavailable(header, unavailable);
   return { ...indexBlock(header, traces), ...(lacksFrames && { lacksFrames }) };

@@ -3,7 +3,7 @@
 export { AdaptiveConcurrency } from './adaptiveConcurrency.ts';
 export { ASSUMED_FINAL_DEPTH } from './assumedFinalDepth.ts';
 export type { HeadChange } from './chainFollower.ts';
-export { fetchBlocks, range } from './fetchBlocks.ts';
+export { fetchBlocks, indexedBlockOf, range } from './fetchBlocks.ts';
 export { fillRange } from './fillRange.ts';
 export { FinalityError } from './fork.ts';
 export { type BeginWrite, Indexer, type IndexerStatus } from './indexer.ts';

@@ -1,9 +1,9 @@
-import type { TraceProvider } from '../nodes/index.ts';
-import { type IndexChange, indexBlock, type TraceStore, type UnavailableBlock } from '../traces/index.ts';
+import type { IndexChange, TraceStore, UnavailableBlock } from '../traces/index.ts';
+import { type IndexedSource, indexedBlockOf } from './fetchBlocks.ts';
 
 export interface RetryBlockDependencies {
   readonly store: Pick<TraceStore, 'block'>;
-  readonly source: Pick<TraceProvider, 'block'>;
+  readonly source: IndexedSource;
   readonly runExclusive: (write: () => Promise<void>) => Promise<void>;
   readonly write: (change: IndexChange) => Promise<void>;
 }
@@ -16,14 +16,14 @@ export async function retryBlock(
   { number, hash }: UnavailableBlock,
   { store, source, runExclusive, write }: RetryBlockDependencies,
 ): Promise<RetryOutcome> {
-  const block = await source.block(number);
-  if (block?.header.hash !== hash) return 'replaced';
-  if (block.unavailable !== undefined) return 'unavailable';
+  const block = await indexedBlockOf(source, number);
+  if (block?.block.hash !== hash) return 'replaced';
+  if (block.block.unavailable !== undefined) return 'unavailable';
   let outcome: RetryOutcome = 'replaced';
   await runExclusive(async () => {
     // The chain may have been reorganised while the nodes traced the block.
     if ((await store.block(number))?.hash !== hash) return;
-    await write({ blocks: [indexBlock(block.header, block.traces)] });
+    await write({ blocks: [block] });
     outcome = 'indexed';
   });
   return outcome;

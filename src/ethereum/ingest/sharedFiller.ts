@@ -1,6 +1,12 @@
-import { NodeError, type TraceProvider } from '../nodes/index.ts';
-import { type IndexedBlock, indexBlock, type StoredBlock, type UnavailableBlock } from '../traces/index.ts';
-import { fetchBlocks, MAX_BLOCKS_PER_BATCH, range } from './fetchBlocks.ts';
+import { NodeError } from '../nodes/index.ts';
+import type { IndexedBlock, StoredBlock, UnavailableBlock } from '../traces/index.ts';
+import {
+  fetchBlocks,
+  type IndexedSource,
+  indexedBlockOf,
+  MAX_BLOCKS_PER_BATCH,
+  range,
+} from './fetchBlocks.ts';
 import { PollLoop } from './pollLoop.ts';
 
 /** Maximum traces per write. A trace uses some 900 bytes of memory until it is written. */
@@ -29,7 +35,7 @@ export interface SharedFillerOptions {
 export interface SharedFillerDependencies {
   /** Returns the shared index of the chain; undefined while the chain is not known. */
   readonly shared: () => SharedIndex | undefined;
-  readonly source: Pick<TraceProvider, 'block'>;
+  readonly source: IndexedSource;
   /** Returns the number of the highest final block; undefined while it is not known. */
   readonly finalNumber: () => number | undefined;
   readonly signal: AbortSignal;
@@ -115,12 +121,11 @@ export class SharedFiller {
     this.#retryMs = nowMs() + RETRY_UNAVAILABLE_MS;
     for (const { number, hash } of await shared.unavailable(0, final, MAX_RETRIED)) {
       if (signal.aborted) return;
-      const block = await source.block(number).catch((error: unknown) => {
+      const block = await indexedBlockOf(source, number).catch((error: unknown) => {
         if (!(error instanceof NodeError)) throw error;
       });
-      if (block?.header.hash !== hash || block.unavailable !== undefined) continue;
-      const blocks = [indexBlock(block.header, block.traces)];
-      if ((await shared.write(blocks)) > 0) written(blocks);
+      if (block?.block.hash !== hash || block.block.unavailable !== undefined) continue;
+      if ((await shared.write([block])) > 0) written([block]);
     }
   }
 }

@@ -90,7 +90,7 @@ export {
   WorkBudget,
 } from './history/reader.ts';
 export { DirectoryNotReadyError, summarizeHistory } from './history/summary.ts';
-export { indexBlock, indexUnavailable, termOf } from './indexBlock.ts';
+export { indexBlock, indexChunks, indexUnavailable, termOf } from './indexBlock.ts';
 export { immediate, type MaybePromise, mapMaybe } from './maybePromise.ts';
 export { partiesOf } from './parties.ts';
 export {
@@ -118,7 +118,9 @@ export type { Merged, PartOfList } from './postings/select.ts';
 export {
   AnswerTooLargeError,
   type ChainIdentity,
+  type CopyableIndex,
   type DamagedPart,
+  type EmbeddedTraceStore,
   type FetchBlocks,
   type FilterOptions,
   type IndexChange,

@@ -220,6 +220,15 @@ export interface TransactionLimits {
 /** Read access to an index that another process writes. */
 export type TraceReader = Omit<TraceStore, 'bindChain' | 'apply' | 'onDemand' | 'noteDamage' | 'repair'>;
 
+/** An index whose blocks can be added to another index without a conversion. */
+export interface CopyableIndex extends TraceReader {
+  /** Returns a block as it was added; undefined if it is missing. Throws if a part of it is damaged. */
+  indexedBlock(blockNumber: number): IndexedBlock | undefined;
+}
+
+/** A trace store in the data folder. */
+export type EmbeddedTraceStore = TraceStore & CopyableIndex;
+
 /** Identity of a chain. */
 export interface ChainIdentity {
   readonly chainId: number;

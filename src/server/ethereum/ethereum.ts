@@ -18,7 +18,7 @@ import {
   SUBSCRIBE,
 } from '../../ethereum/gateway/index.ts';
 import { openTraceStore, type TraceStoreOptions } from '../../ethereum/store/lmdb/traces/index.ts';
-import type { MaybePromise, TraceStore } from '../../ethereum/traces/index.ts';
+import type { EmbeddedTraceStore, MaybePromise } from '../../ethereum/traces/index.ts';
 import { LastUsedTracker } from '../../platform/lastUses/index.ts';
 import type { Tracer } from '../../platform/spans/index.ts';
 import { StoreUnavailable, timestampOfMillis } from '../../rules/index.ts';
@@ -52,7 +52,7 @@ export interface Ethereum {
 export interface EthereumParts {
   readonly table: readonly MethodRow[];
   /** Opens the trace index of a network. Only an embedded storage engine uses `folder`. */
-  readonly openTraceStore: (folder: string, options: TraceStoreOptions) => MaybePromise<TraceStore>;
+  readonly openTraceStore: (folder: string, options: TraceStoreOptions) => MaybePromise<EmbeddedTraceStore>;
 }
 
 export const OWN_PARTS: EthereumParts = { table: METHODS, openTraceStore };

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { until } from '../../../test/support/until.ts';
 import type { TraceProvider } from '../../ethereum/nodes/index.ts';
 import type { CombinedTraceStore, SharedReader, SharedWriter } from '../../ethereum/store/shared/index.ts';
-import type { Hash, IndexedBlock } from '../../ethereum/traces/index.ts';
+import { type Hash, type IndexedBlock, indexBlock } from '../../ethereum/traces/index.ts';
 import { followSharedIndex } from './followSharedIndex.ts';
 
 const hash = `0x${'ab'.repeat(32)}` as Hash; // 32 bytes as digits
@@ -13,8 +13,7 @@ function follow(chainId: number, finality?: 'none') {
   const written: number[] = [];
   const warnings: string[] = [];
   let passes = 0;
-  const header = { number: 5, hash, parentHash: hash, timestamp: 1 };
-  const block = { ...header, traceCount: 0 };
+  const header = { number: 5, hash, parentHash: hash, timestamp: 1, transactionHashes: [] };
   const reader = {
     lastBlock: async () => undefined,
     firstMissing: async () => (written.length === 0 ? 5 : undefined),
@@ -27,8 +26,7 @@ function follow(chainId: number, finality?: 'none') {
         return { chainId, genesisHash: hash };
       },
       finalizedNumber: () => 5,
-      block: () => block,
-      filter: () => Buffer.from('[]'),
+      indexedBlock: () => indexBlock(header, []),
     },
     shared: reader as Partial<SharedReader> as SharedReader, // the filler calls no other method
   } as unknown as CombinedTraceStore;

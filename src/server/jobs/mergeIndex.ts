@@ -3,6 +3,7 @@ import { openTraceReader } from '../../ethereum/store/lmdb/traces/index.ts';
 import {
   BLOCKS_PER_SEGMENT,
   type BlockRange,
+  type CopyableIndex,
   type TraceReader,
   type TraceStore,
 } from '../../ethereum/traces/index.ts';
@@ -40,7 +41,7 @@ export async function mergeIndex(options: MergeIndexOptions): Promise<{ complete
 }
 
 async function merge(
-  from: TraceReader,
+  from: CopyableIndex,
   into: TraceStore,
   { signal, progress, noSpace }: MergeIndexOptions & { readonly noSpace: NoSpace },
 ): Promise<{ complete: boolean }> {

@@ -1,7 +1,12 @@
 import { type Config, ConfigError } from '../../config/index.ts';
 import type { TraceStoreOptions } from '../../ethereum/store/lmdb/traces/index.ts';
 import type { CombinedTraceStore, SharedTraces } from '../../ethereum/store/shared/index.ts';
-import { IndexUnavailableError, type MaybePromise, type TraceStore } from '../../ethereum/traces/index.ts';
+import {
+  type EmbeddedTraceStore,
+  IndexUnavailableError,
+  type MaybePromise,
+  type TraceStore,
+} from '../../ethereum/traces/index.ts';
 import { indexFolder } from './indexFolder.ts';
 
 /** The trace index of a network. */
@@ -12,7 +17,7 @@ export interface OpenedIndex {
 }
 
 export interface OpenIndexDependencies {
-  readonly openTraceStore: (folder: string, options: TraceStoreOptions) => MaybePromise<TraceStore>;
+  readonly openTraceStore: (folder: string, options: TraceStoreOptions) => MaybePromise<EmbeddedTraceStore>;
   readonly shared: SharedTraces | undefined;
 }
 

@@ -1,5 +1,10 @@
 import { retryBlock } from '../../ethereum/ingest/index.ts';
-import { type IndexTraceLimits, NodeError, type TraceProvider } from '../../ethereum/nodes/index.ts';
+import {
+  type BlockSource,
+  type IndexTraceLimits,
+  NodeError,
+  type TraceProvider,
+} from '../../ethereum/nodes/index.ts';
 import type { TraceStore, UnavailableBlock } from '../../ethereum/traces/index.ts';
 import { withNodes } from '../ethereum/withNodes.ts';
 import { type SharedTargetOptions, withSharedTarget } from './sharedTarget.ts';
@@ -34,7 +39,7 @@ export async function retryUnavailable(options: RetryUnavailableOptions): Promis
 /** Requests each unavailable block of an index from the nodes again. Rejects with NodeError or store errors. */
 export async function retryAll(
   store: Pick<TraceStore, 'bindChain' | 'block' | 'unavailable' | 'apply'>,
-  source: TraceProvider,
+  source: TraceProvider | BlockSource,
   { signal, trouble }: Pick<RetryUnavailableOptions, 'signal' | 'trouble'>,
 ): Promise<RetriedBlocks> {
   const list = () => store.unavailable(0, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);

@@ -1,11 +1,11 @@
 import type { Config } from '../../config/index.ts';
-import type { TraceProvider } from '../../ethereum/nodes/index.ts';
+import type { BlockSource, TraceProvider } from '../../ethereum/nodes/index.ts';
 import { NoIndexError, openTraceReader } from '../../ethereum/store/lmdb/traces/index.ts';
 import type { SharedReader, SharedTraces, SharedWriter } from '../../ethereum/store/shared/index.ts';
 import {
   type ChainIdentity,
+  type CopyableIndex,
   type IndexChange,
-  type TraceReader,
   type TraceStore,
   WrongChainError,
 } from '../../ethereum/traces/index.ts';
@@ -81,7 +81,7 @@ export interface SharedSources {
   /** Undefined if no node is named. */
   readonly nodes: TraceProvider | undefined;
   /** Blocks of the index in the data folder, otherwise of the nodes. */
-  readonly source: TraceProvider;
+  readonly source: TraceProvider | BlockSource;
 }
 
 /**
@@ -114,7 +114,7 @@ export async function withSharedTarget<T>(
   }
 }
 
-function openEmbedded(folder: string): TraceReader | undefined {
+function openEmbedded(folder: string): CopyableIndex | undefined {
   try {
     return openTraceReader(folder);
   } catch (error) {

@@ -4,6 +4,7 @@ import {
   type ChainIdentity,
   chunkOf,
   type DamagedPart,
+  dataChunksOf,
   END_OF_LIST_IDS,
   firstBlockOf,
   type IndexReader,
@@ -14,6 +15,7 @@ import {
   type Side,
   type StoredBlock,
   segmentOf,
+  TRACES_PER_CHUNK,
   type TraceCounts,
   type UnavailableBlock,
   type WorkBudget,
@@ -321,6 +323,20 @@ export class IndexState implements IndexReader {
     this.#dataChunk = { blockNumber, chunk, bytes };
     this.#chunk = referring;
     return bytes;
+  }
+
+  /** Returns copies of all chunks of a block. */
+  chunksOf({ number, traceCount }: StoredBlock): Buffer[] {
+    const chunks: Buffer[] = [];
+    let last = -1;
+    for (let index = 0; index < traceCount; index += TRACES_PER_CHUNK) {
+      const chunk = Buffer.from(this.chunk(number, index));
+      chunks.push(chunk);
+      for (let i = 0; i < Math.min(TRACES_PER_CHUNK, traceCount - index); i++)
+        last = Math.max(last, ...dataChunksOf(chunk, i));
+    }
+    while (chunks.length <= last) chunks.push(Buffer.from(this.dataChunk(number, chunks.length)));
+    return chunks;
   }
 
   /** Returns the error for a missing record, and notes the damage of the part that contains it. */

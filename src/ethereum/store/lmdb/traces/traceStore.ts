@@ -4,8 +4,10 @@ import {
   AnswerTooLargeError,
   blockAt,
   type ChainIdentity,
+  type CopyableIndex,
   type DamagedPart,
   type DecodeFrame,
+  type EmbeddedTraceStore,
   type FilterOptions,
   type FramesPage,
   type FramesQuery,
@@ -17,7 +19,9 @@ import {
   type HistoryQuery,
   type HistorySummary,
   type IndexChange,
+  type IndexedBlock,
   type IndexRepair,
+  indexChunks,
   JsonWriter,
   type MatchVisitor,
   type MaybePromise,
@@ -30,8 +34,6 @@ import {
   TextCache,
   TRACES_PER_CHUNK,
   type TraceFilter,
-  type TraceReader,
-  type TraceStore,
   type TransactionLimits,
   termOf,
   traceIndexAt,
@@ -83,7 +85,7 @@ export interface TraceStoreOptions extends FilterRunnerOptions {
 }
 
 /** Reader of an index that another process writes. */
-export interface LmdbTraceReader extends TraceReader {
+export interface LmdbTraceReader extends CopyableIndex {
   /**
    * Makes all earlier commits visible to later reads. Without a call, all reads of one event loop tick see one
    * commit.
@@ -92,7 +94,7 @@ export interface LmdbTraceReader extends TraceReader {
 }
 
 /** Opens the trace index in the folder `path` for reading and writing. Creates it if there is none. */
-export function openTraceStore(path: string, options: TraceStoreOptions = {}): TraceStore {
+export function openTraceStore(path: string, options: TraceStoreOptions = {}): EmbeddedTraceStore {
   const environment = TraceEnvironment.open(path);
   const repaired = repairAtOpen(environment);
   return new LmdbTraceStore(environment, options, { repaired });
@@ -108,7 +110,7 @@ export function openTraceReader(path: string, options: TraceStoreOptions = {}): 
   return new LmdbTraceStore(environment, options, { isReader: true });
 }
 
-class LmdbTraceStore implements TraceStore {
+class LmdbTraceStore implements EmbeddedTraceStore {
   readonly #environment: TraceEnvironment;
   readonly #json = new JsonWriter();
   readonly #state: IndexState;
@@ -204,6 +206,11 @@ class LmdbTraceStore implements TraceStore {
 
   block(blockNumber: number): StoredBlock | undefined {
     return this.#current().block(blockNumber);
+  }
+
+  indexedBlock(blockNumber: number): IndexedBlock | undefined {
+    const block = this.#current().block(blockNumber);
+    return block && indexChunks(block, this.#state.chunksOf(block));
   }
 
   lastBlock(upTo: number): StoredBlock | undefined {

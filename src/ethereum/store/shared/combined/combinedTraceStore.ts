@@ -1,6 +1,7 @@
 import { sharedRuns } from '../../../../platform/serialQueue/index.ts';
 import {
   type ChainIdentity,
+  type EmbeddedTraceStore,
   type IndexChange,
   immediate,
   MAX_RANGE_BLOCKS,
@@ -18,12 +19,12 @@ export interface CombinedOptions {
 }
 
 export interface CombinedDependencies extends CombinedReaderDependencies {
-  readonly local: TraceStore;
+  readonly local: EmbeddedTraceStore;
 }
 
 /** Trace store of a server that writes a local index of the newest blocks, and reads older ones from the shared index. */
 export class CombinedTraceStore extends CombinedTraceReader implements TraceStore {
-  readonly local: TraceStore;
+  readonly local: EmbeddedTraceStore;
   readonly #keepBlocks: number;
   /** The first local block, if it is below the first shared one and may not be removed. */
   #permanent: number | undefined;
