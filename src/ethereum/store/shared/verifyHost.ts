@@ -1,5 +1,5 @@
 import { awaitedLater } from '../../../platform/background/index.ts';
-import { BLOCKS_PER_SEGMENT } from '../../traces/index.ts';
+import { AnswerTooLargeError, BLOCKS_PER_SEGMENT } from '../../traces/index.ts';
 import type { ClickHouse } from './connection/clickHouse.ts';
 import { UnprovenRead } from './connection/failures.ts';
 import type { Reading } from './reads/blocks.ts';
@@ -110,10 +110,13 @@ async function errorsOf(
     for (const block of blocks) await checkParties(reading, block, { chunks, sums });
     return [];
   } catch (error) {
-    if (!(error instanceof UnprovenRead)) throw error;
-    if (blocks.length === 1) return [error];
-    const ofEach = await Promise.all(blocks.map((block) => errorsOf(reading, [block], sums)));
-    return ofEach.flat();
+    if (blocks.length > 1 && (error instanceof UnprovenRead || error instanceof AnswerTooLargeError)) {
+      const errors: UnprovenRead[] = [];
+      for (const block of blocks) errors.push(...(await errorsOf(reading, [block], sums)));
+      return errors;
+    }
+    if (error instanceof UnprovenRead) return [error];
+    throw error;
   }
 }
 

@@ -1,4 +1,5 @@
 import {
+  AnswerTooLargeError,
   actionValue,
   attributesOf,
   FilterMatcher,
@@ -40,20 +41,32 @@ export async function searchBlocks(
   const step = order === 'asc' ? 1 : -1;
   const { blocks, prints } = await tracedBlocks(reading, window);
   const looked = blocks.slice(0, MAX_BLOCKS);
-  for (let i = 0; i < looked.length && found.length < limit; i += BLOCKS_PER_READ) {
-    const some = looked.slice(i, i + BLOCKS_PER_READ);
-    const chunks = await readBlockChunks(reading, some, { maxBytes: CHUNK_BYTES });
-    for (const block of some) {
-      const ahead = passingIn(chunks, block, matcher).filter(
-        ({ traceIndex }) =>
-          cursor?.blockNumber !== block.number || step * (traceIndex - cursor.traceIndex) > 0,
-      );
-      found.push(...(order === 'asc' ? ahead : ahead.reverse()));
-    }
+  for await (const [block, chunks] of readEach(reading, looked)) {
+    const ahead = passingIn(chunks, block, matcher).filter(
+      ({ traceIndex }) => cursor?.blockNumber !== block.number || step * (traceIndex - cursor.traceIndex) > 0,
+    );
+    found.push(...(order === 'asc' ? ahead : ahead.reverse()));
+    if (found.length >= limit) break;
   }
   const end = blocks.length > MAX_BLOCKS ? looked.at(-1) : undefined;
   const last = end && { number: end.number, traceIndex: order === 'asc' ? end.traceCount - 1 : 0 };
   return { found: found.slice(0, limit), last, prints };
+}
+
+/** Yields blocks with their chunks, which are read for several blocks at once if they are small enough. */
+async function* readEach(
+  reading: Reading,
+  blocks: readonly BlockRow[],
+  blocksPerRead = BLOCKS_PER_READ,
+): AsyncGenerator<readonly [BlockRow, Chunks]> {
+  for (let i = 0; i < blocks.length; i += blocksPerRead) {
+    const some = blocks.slice(i, i + blocksPerRead);
+    const chunks = await readBlockChunks(reading, some, { maxBytes: CHUNK_BYTES }).catch((error: unknown) => {
+      if (!(error instanceof AnswerTooLargeError) || some.length === 1) throw error;
+    });
+    if (chunks === undefined) yield* readEach(reading, some, 1);
+    else for (const block of some) yield [block, chunks];
+  }
 }
 
 /** Returns the first blocks of a window that have traces, in query order, one more than are searched. */
