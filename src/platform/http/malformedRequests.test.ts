@@ -100,6 +100,14 @@ it('unparsable bytes after a response get no response and are not counted', asyn
   expect(await counted()).toEqual({ 200: 1 });
 });
 
+it('unparsable bytes after the response to an unfinished request get no response and are not counted', async () => {
+  const head = 'POST /nothing HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n';
+  const text = await answerTo(head, (socket) => socket.write('nothing\r\n\r\n'));
+  expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404']);
+  expect(text.endsWith('}')).toBe(true);
+  expect(await counted()).toEqual({ 404: 1 });
+});
+
 const UNREADABLE = [
   'nothing\r\n\r\n',
   'GET / HTTP/1.1\r\nhost: x\r\nno header\r\n\r\n',
