@@ -1,4 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
+import type { BlockRef } from '../../../nodes/index.ts';
 import type { Hash } from '../../../traces/index.ts';
 import { HeadFeed, type LiveBlock, REMEMBERED_BLOCKS } from './headFeed.ts';
 
@@ -42,9 +43,9 @@ it('a block that no node returns is asked for again after a pause, and then anno
   feed.stop();
 });
 
-/** Follows the chain of a test whose head each call of `become` replaces. `ancestors` are known at the start. */
+/** Follows the chain of a test whose head each call of `become` replaces. The parent of each known block is known. */
 function startOn(first: LiveBlock, ancestors: readonly LiveBlock[] = []) {
-  const blocks = new Map([[first.hash, first]]);
+  const blocks = new Map([first, ...ancestors].map((block) => [block.hash, block]));
   const seen: string[] = [];
   let head = first;
   let missed = 0;
@@ -52,7 +53,12 @@ function startOn(first: LiveBlock, ancestors: readonly LiveBlock[] = []) {
     { retryMs: RETRY_MS },
     {
       head: () => head,
-      ancestors: () => ancestors,
+      ancestors: () => {
+        const known: BlockRef[] = [];
+        for (let block: LiveBlock | undefined = head; block !== undefined; block = blocks.get(block.parentHash))
+          known.unshift({ number: block.number - 1, hash: block.parentHash });
+        return known;
+      },
       async block(wanted) {
         const block = blocks.get(wanted);
         if (block === undefined) throw new Error('no node has it');
@@ -96,15 +102,32 @@ const on = (number: number, branch: string, parentBranch: string): LiveBlock => 
 });
 const hashOn = (number: number, branch: string) => `0x${branch}${hash(number).slice(3)}` as Hash; // 32 bytes
 
-it('reorganisations below all announced blocks are announced while every block is in memory', async () => {
+it('reorganisations of all announced blocks are announced', async () => {
   vi.useFakeTimers();
   const chain = startOn(on(8, 'a', 'a'));
   expect(await chain.become(on(8, 'b', 'a'))).toEqual(['+8b']);
   expect(await chain.become(on(8, 'a', 'a'))).toEqual(['-8b', '+8a']);
   expect(await chain.become(on(8, 'b', 'a'), on(9, 'b', 'b'))).toEqual(['-8a', '+8b', '+9b']);
-  expect(await chain.become(on(5, 'a', 'a'))).toEqual(['-9b', '-8b', '+5a']);
-  expect(await chain.become(on(4, 'c', 'a'), on(5, 'c', 'c'))).toEqual(['-5a', '+5c']);
+  expect(await chain.become(on(7, 'a', 'a'))).toEqual(['-9b', '-8b']);
   expect(chain.missed()).toBe(0);
+  chain.stop();
+});
+
+it.each([
+  ['whose first block is older than all known blocks', [on(6, 'b', 'a'), on(7, 'b', 'b'), on(8, 'b', 'b')]],
+  ['whose first block is next to the lowest known block', [on(7, 'b', 'b'), on(8, 'b', 'b')]],
+  ['to a block that is older than all known blocks', [on(5, 'a', 'a')]],
+])('a reorganisation %s is reported as missed, and the next one is announced', async (_name, blocks) => {
+  vi.useFakeTimers();
+  const chain = startOn(on(8, 'a', 'a'));
+  expect(await chain.become(...blocks)).toEqual([]);
+  expect(chain.missed()).toBe(1);
+  const last = blocks.at(-1);
+  const parent = blocks.at(-2);
+  if (last === undefined) throw new Error('no block');
+  const next = on(last.number, 'c', (parent ?? on(4, 'a', 'a')).hash.slice(2, 3));
+  expect(await chain.become(next)).toEqual([`+${nameOf(next)}`]);
+  expect(chain.missed()).toBe(1);
   chain.stop();
 });
 

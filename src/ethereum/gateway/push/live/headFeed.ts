@@ -31,7 +31,7 @@ export interface HeadFeedDependencies {
   readonly changed: (change: ChainChange) => Promise<void>;
   /** Called when `head` of this feed has changed. */
   readonly announced?: () => void;
-  /** Called if too many blocks arrived at once, so that some were not announced. */
+  /** Called if blocks were not announced: too many arrived at once, or a reorg began below all known blocks. */
   readonly missed: () => void;
 }
 
@@ -55,8 +55,6 @@ export class HeadFeed {
    * reorg that begins before the start is announced from its first block, because clients may have read the old blocks.
    */
   #announced: Announced[] = [];
-  /** Whether an announced block is no longer in memory. */
-  #hasForgotten = false;
   #isOn = false;
   #isRunning = false;
   readonly #fetched = new Map<string, LiveBlock>();
@@ -71,14 +69,17 @@ export class HeadFeed {
   start(): void {
     if (this.#isOn) return;
     this.#isOn = true;
+    this.#announced = this.#known();
+  }
+
+  #known(): Announced[] {
     const head = this.#dependencies.head();
-    this.#announced = head === undefined ? [] : [...this.#dependencies.ancestors(), head];
+    return head === undefined ? [] : [...this.#dependencies.ancestors(), head];
   }
 
   stop(): void {
     this.#isOn = false;
     this.#announced = [];
-    this.#hasForgotten = false;
     this.#fetched.clear();
     this.#endPause();
   }
@@ -131,22 +132,19 @@ export class HeadFeed {
       const block = await this.#blockOf(hash);
       if (this.#announced !== announced) return;
       added.unshift(block);
-      if (added.length > REMEMBERED_BLOCKS) return this.#skipTo(head);
+      if (added.length > REMEMBERED_BLOCKS) return this.#skip();
       const parent = { number: block.number - 1, hash: block.parentHash };
-      // All announced blocks in memory were replaced if this parent is older than them, or if there are none.
-      const isBelow = parent.number < (announced[0]?.number ?? block.number);
-      fork = isBelow ? -1 : this.#indexOf(parent);
+      fork = this.#indexOf(parent) ?? (this.#isBelowAll(parent) ? -1 : undefined);
+      // Older blocks than the known ones were replaced.
+      if (fork === undefined && parent.number < (announced[0]?.number ?? 0)) return this.#skip();
       hash = block.parentHash;
     }
-    // All announced blocks in memory were replaced, and perhaps forgotten ones too.
-    if (fork === -1 && this.#hasForgotten) return this.#skipTo(head);
     const undone = announced.slice(fork + 1).reverse();
     await this.#dependencies.changed({ undone: undone.flatMap(({ block }) => block ?? []), added });
     if (this.#announced !== announced) return;
     announced.length = fork + 1;
     for (const block of added) announced.push({ number: block.number, hash: block.hash, block });
-    const forgotten = announced.splice(0, announced.length - REMEMBERED_BLOCKS);
-    this.#hasForgotten ||= forgotten.some(({ block }) => block !== undefined);
+    announced.splice(0, announced.length - REMEMBERED_BLOCKS);
     this.#fetched.clear();
   }
 
@@ -154,6 +152,12 @@ export class HeadFeed {
   #indexOf({ number, hash }: { readonly number: number; readonly hash: string }): number | undefined {
     const index = number - (this.#announced[0]?.number ?? 0);
     return this.#announced[index]?.hash === hash ? index : undefined;
+  }
+
+  /** Whether a block is the parent of the lowest announced block, or no block was announced. */
+  #isBelowAll({ hash }: BlockRef): boolean {
+    const [lowest] = this.#announced;
+    return lowest === undefined || lowest.block?.parentHash === hash;
   }
 
   async #blockOf(hash: Hash): Promise<LiveBlock> {
@@ -165,9 +169,8 @@ export class HeadFeed {
     return block;
   }
 
-  #skipTo(head: BlockRef): void {
-    this.#announced = [head];
-    this.#hasForgotten = false;
+  #skip(): void {
+    this.#announced = this.#known();
     this.#fetched.clear();
     this.#dependencies.missed();
   }
