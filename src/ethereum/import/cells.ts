@@ -14,9 +14,12 @@ export class CellError extends Error {
   }
 }
 
+/** Bytes of a 256-bit number in a column of bytes, as cryo writes them. */
+const NUMBER_BYTES = 32;
+
 /**
  * Returns a cell as text; bytes as hex digits. Returns undefined if the cell is absent or empty. Throws CellError for a
- * list or an object, which JSON and Parquet may contain.
+ * list or an object, which JSON and Parquet may contain, and for a number that may be rounded.
  */
 export function textOf(row: Row, column: string): string | undefined {
   const value = row[column];
@@ -24,12 +27,23 @@ export function textOf(row: Row, column: string): string | undefined {
   if (value instanceof Uint8Array)
     return `0x${Buffer.from(value.buffer, value.byteOffset, value.length).toString('hex')}`;
   if (typeof value === 'object') throw new CellError(column, 'text or a number', quoted(value));
+  // Programs write numbers of 128 bits as doubles or decimals, which are read as doubles.
+  if (typeof value === 'number' && !Number.isSafeInteger(value))
+    throw new CellError(
+      column,
+      'text or an integer: larger numbers of other types are rounded',
+      quoted(value),
+    );
   return String(value);
 }
 
-/** Returns a number as hex digits. Hex digits are returned unchanged. Throws CellError unless it is a number. */
+/** Returns a number as hex digits. Hex digits are returned unchanged. Throws CellError unless the cell is a number. */
 export function quantityOf(row: Row, column: string): string | undefined {
   const text = textOf(row, column);
+  const value = row[column];
+  // Other lengths are digits of a text column whose type was lost.
+  if (value instanceof Uint8Array && value.length !== NUMBER_BYTES)
+    throw new CellError(column, `a decimal number or ${NUMBER_BYTES} bytes`, `${value.length} bytes`);
   if (text === undefined || text.startsWith('0x')) return text;
   return `0x${decimal(column, text).toString(16)}`;
 }

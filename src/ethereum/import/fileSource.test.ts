@@ -240,6 +240,10 @@ describe('files of cryo', () => {
     await expect(counted).rejects.toThrow(
       /row 1: traces do not fit block \d+: transaction \d+ of \d+ has no traces/,
     );
+    const empty = parquetFile(cryoColumns([]));
+    await expect(opened({ traces: [empty], headers: headersOf(true) }).then(contentsOf)).rejects.toThrow(
+      /^traces do not fit block \d+: transaction 0 of \d+ has no traces; there are no rows of this block$/,
+    );
     const asked = opened({ traces: [file], headers: headersOf(false), node: nodeOf([]) }).then(contentsOf);
     await expect(asked).rejects.toThrow(/has \d+ transactions, but the files have traces of \d+/);
   });
@@ -286,6 +290,29 @@ describe('files of cryo', () => {
     );
     expect((await contentsOf(source))[7]).toEqual(block);
   });
+
+  it.each<[type: string, wanted: RegExp, values: Pick<ColumnSource, 'type'> & { data: unknown }]>([
+    ['DOUBLE', /text or an integer.* it is "100000000000000000000"/, { type: 'DOUBLE', data: 1e20 }],
+    ['DOUBLE', /text or an integer.* it is "0.5"/, { type: 'DOUBLE', data: 0.5 }],
+    [
+      'BYTE_ARRAY',
+      /a decimal number or 32 bytes, it is 3 bytes/,
+      { type: 'BYTE_ARRAY', data: Buffer.from('100') },
+    ],
+  ])(
+    'with values of the type %s that may be rounded or no numbers are rejected: %s',
+    async (_type, wanted, { type, data }) => {
+      const one = complete.slice(0, 1);
+      const columns = cryoColumns(one).map((column) =>
+        column.name === 'action_value'
+          ? { name: column.name, type, data: Array.from(column.data, () => data) }
+          : column,
+      );
+      const headers = [parquetFile(cryoBlocks(one, true))];
+      const bad = parquetFile(columns as ColumnSource[]); // of the types above
+      await expect(opened({ traces: [bad], headers }).then(contentsOf)).rejects.toThrow(wanted);
+    },
+  );
 
   it('that are damaged are rejected with file, row, column and value', async () => {
     const columns = cryoColumns(complete.slice(0, 1)).map((column) =>

@@ -124,7 +124,7 @@ async function tracesOf(
   header: FileHeader,
   { rows, source, rules }: RowsOfBlock,
 ): Promise<readonly Trace[] | string> {
-  let at = rows[0]?.at ?? 0;
+  let at = rows[0]?.at;
   const read: { row: TableRow; trace: object }[] = [];
   try {
     for (const row of rows) {
@@ -154,15 +154,17 @@ async function tracesOf(
 
 async function messageOf(
   error: unknown,
-  { source, header, at }: { source: Source | undefined; header: FileHeader; at: number },
+  { source, header, at }: { source: Source | undefined; header: FileHeader; at: number | undefined },
 ): Promise<unknown> {
   if (error instanceof BlockMismatchError) {
-    const hint =
-      source?.format.isCanonical === false ? '. Files must contain all traces, failed ones too' : '';
-    if (source === undefined) return new ImportError(`${error.message}${hint}`);
+    if (source === undefined || at === undefined) {
+      const file = source === undefined ? '' : `${source.file.path}: `;
+      return new ImportError(`${file}${error.message}; there are no rows of this block`);
+    }
+    const hint = source.format.isCanonical ? '' : '. Files must contain all traces, failed ones too';
     return rowError(source.file, at, `${error.message}${hint}`);
   }
-  if (source === undefined) return error;
+  if (source === undefined || at === undefined) return error;
   if (error instanceof CellError)
     return rowError(source.file, at, `block ${header.number}: ${error.message}`);
   if (!(error instanceof TraceFormatError)) return error;
