@@ -89,8 +89,11 @@ export function quoted(value: unknown): string {
   if (typeof value === 'object') return Array.isArray(value) ? 'a list' : 'an object';
   const text = String(value);
   const cut = text.length > MAX_QUOTED_CHARS ? `${text.slice(0, MAX_QUOTED_CHARS)}…` : text;
-  return `"${cut.replace(/[^\x20-\x7e…]/g, '?')}"`;
+  return `"${printable(cut)}"`;
 }
+
+/** Replaces the characters of a file that a terminal may interpret. */
+export const printable = (text: string): string => text.replace(/[^\x20-\x7e…]/g, '?');
 
 function decimal(column: string, text: string): bigint {
   if (text.length > MAX_DECIMAL_DIGITS || !/^\d+$/.test(text))

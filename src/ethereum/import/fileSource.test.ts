@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { type ColumnSource, parquetWriteBuffer } from 'hyparquet-writer';
 import { afterAll, describe, expect, it } from 'vitest';
 import { recordedFiles } from '../../../test/conformance/recorded.ts';
@@ -331,6 +332,10 @@ describe('files of cryo', () => {
     );
     const unknown = parquetFile([{ name: 'a', data: [1] }]);
     await expect(opened({ traces: [unknown], headers })).rejects.toThrow('has the columns a; known formats');
+    const compressed = fileOf(gzipSync('block_number,action_type,trace_address'));
+    await expect(opened({ traces: [compressed], headers })).rejects.toThrow(
+      /^[\x20-\x7e]+; known formats, as Parquet or as text in UTF-8 without compression: NDJSON/,
+    );
   });
 
   it('of a chain with transactions of the network are rejected', async () => {

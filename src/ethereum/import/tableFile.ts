@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { requireRegular } from '../../platform/regularFile/index.ts';
+import { printable } from './cells.ts';
 import { CRYO_HEADERS, CRYO_TRACES } from './cryo.ts';
 import { ETL_HEADERS, ETL_TRACES } from './ethereumEtl.ts';
 import { FLOODGATE_HEADERS, FLOODGATE_JSON, FLOODGATE_TABLE } from './floodgate.ts';
@@ -61,7 +62,8 @@ function formatOf<Format extends TraceFormat | HeaderFormat>(
   const format = formats.find(({ marks }) => marks.every((column) => columns.includes(column)));
   if (format === undefined)
     throw new ImportError(
-      `${path} has the columns ${columns.slice(0, 10).join(', ').slice(0, 200)}; known formats: ` +
+      `${path} has the columns ${printable(columns.slice(0, 10).join(', ').slice(0, 200))}; known formats, as Parquet or ` +
+        'as text in UTF-8 without compression: ' +
         formats.map(({ name, marks }) => `${name} (${marks.join(', ')})`).join('; '),
     );
   const missing = format.columns.filter((column) => !columns.includes(column));
