@@ -102,7 +102,9 @@ describe('block checks on an Ethereum network', () => {
     expect(check(changed, HOODI)).toThrow(/its bytes hash to/);
     expect(check(later.toSpliced(0, 1, ...changed.slice(0, 1)), HOODI)).not.toThrow();
     // The other checks do not depend on the network.
-    expect(check(changed.toReversed(), '0x89')).toThrow(/another block hash or index/);
+    expect(check(changed.toReversed(), '0x89')).toThrow(/another block hash, block number or index/);
+    const misplaced = changed.map((transaction): Members => ({ ...transaction, blockNumber: '0x0' }));
+    expect(check(misplaced, '0x89')).toThrow(/another block hash, block number or index/);
   });
 
   it.each([3, 100, 300])('compare the %s logs of a receipt with its bloom filter', async (count) => {
@@ -114,6 +116,8 @@ describe('block checks on an Ethereum network', () => {
     checkReceipt(receipt, hash);
     const changed = { ...logs[1], topics: [`0x${'ab'.repeat(32)}`] };
     expect(() => checkReceipt({ ...receipt, logs: logs.with(1, changed) }, hash)).toThrow(/bloom/);
+    const misplaced = { ...logs[1], blockNumber: '0x0' };
+    expect(() => checkReceipt({ ...receipt, logs: logs.with(1, misplaced) }, hash)).toThrow(/block number/);
     const moved = { ...logs[0], address: `0x${'cd'.repeat(20)}` };
     expect(() => checkReceipt({ ...receipt, logs: logs.with(0, moved) }, hash)).toThrow(/bloom/);
   });

@@ -19,6 +19,7 @@ it.each([
   [-32601, 'unknown method', 'elsewhere'],
   [-32603, 'internal error', 'elsewhere'],
   [-32005, 'limit exceeded', 'elsewhere'],
+  [429, 'Your app has exceeded its compute units per second capacity', 'elsewhere'],
 ])('the error %i "%s" of a node is classified as %s', (code, message, expected) => {
   expect(classOf(code, message)).toBe(expected);
 });

@@ -7,10 +7,10 @@ export interface ResponseContext extends AnsweredCall {
 }
 
 /**
- * Error codes for faults of a node: unknown method, internal error, limit of the node. Another node may return a
- * result.
+ * Error codes for faults of a node: unknown method, internal error, limit of the node (429: Alchemy, with HTTP status
+ * 200). Another node may return a result.
  */
-const NODE_FAULT_CODES = new Set([-32601, -32603, -32001, -32002, -32005, -32097]);
+const NODE_FAULT_CODES = new Set([-32601, -32603, -32001, -32002, -32005, -32097, 429]);
 
 /** Phrases by which nodes say that they are overloaded, or lack the state of a block. The error codes differ. */
 const NODE_FAULT_MESSAGES =

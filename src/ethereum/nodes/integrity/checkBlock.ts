@@ -22,9 +22,11 @@ export function checkBlock(
   if (hash === null || hash === undefined || asked.number === 'pending') return;
   for (const [i, transaction] of (transactions as readonly unknown[]).entries()) {
     if (typeof transaction !== 'object' || transaction === null) continue;
-    const { blockHash, transactionIndex } = transaction as Readonly<Record<string, unknown>>; // a JSON object
-    if (blockHash !== hash || Number(transactionIndex) !== i)
-      throw new InvalidResponseError(`transaction ${i} of block ${number} has another block hash or index`);
+    const { blockHash, blockNumber, transactionIndex } = transaction as Readonly<Record<string, unknown>>; // a JSON object
+    if (blockHash !== hash || Number(blockNumber) !== Number(number) || Number(transactionIndex) !== i)
+      throw new InvalidResponseError(
+        `transaction ${i} of block ${number} has another block hash, block number or index`,
+      );
   }
   if (checkBlockHash(block) && knowsTransactions(chainId)) checkTransactions(block);
 }

@@ -55,7 +55,11 @@ function startOn(first: LiveBlock, ancestors: readonly LiveBlock[] = []) {
       head: () => head,
       ancestors: () => {
         const known: BlockRef[] = [];
-        for (let block: LiveBlock | undefined = head; block !== undefined; block = blocks.get(block.parentHash))
+        for (
+          let block: LiveBlock | undefined = head;
+          block !== undefined;
+          block = blocks.get(block.parentHash)
+        )
           known.unshift({ number: block.number - 1, hash: block.parentHash });
         return known;
       },

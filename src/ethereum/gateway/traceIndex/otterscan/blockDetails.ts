@@ -155,7 +155,7 @@ function quantityIn(members: Members, name: string): bigint {
 const replaced = ({ number }: NodeBlock): RpcError =>
   new RpcError(
     'resourceNotFound',
-    `the nodes returned receipts of another block ${Number(number)}; try again`,
+    `the nodes returned receipts that do not belong to block ${Number(number)}, or not all of its receipts; try again`,
     {
       blockNumber: Number(number),
     },
