@@ -150,7 +150,7 @@ describe('access control of the gateway', () => {
             status: 429,
             json: { error: { code: -32005, data: { limit: 3 } } },
           });
-          expect(refused.headers['retry-after']).toBe('1');
+          expect(refused.headers['retry-after']).toBe('01');
           release();
           for (const answer of await Promise.all(slow)) expect(answer.json.result).toBe('0x');
           expect((await call(gatewayUrl, 'eth_chainId')).status).toBe(200);

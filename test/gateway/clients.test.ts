@@ -38,6 +38,26 @@ describe('JavaScript client libraries', () => {
     provider.destroy();
   });
 
+  it('ethers waits and tries again if it exceeds the rate of the gateway', async () => {
+    const rate = 10;
+    const at = (i: number): string => `0x${(0xab00 + i).toString(16).padStart(40, '0')}`;
+    const limited = await startFloodgate({
+      upstream: anvil.url,
+      args: ['--gateway-rate-per-address', String(rate)],
+    });
+    const provider = new JsonRpcProvider(limited.gatewayUrl, 31_337, {
+      staticNetwork: true,
+      batchMaxCount: 1,
+    });
+    try {
+      const balances = Array.from({ length: 3 * rate }, (_, i) => provider.getBalance(at(i)));
+      expect(new Set(await Promise.all(balances))).toEqual(new Set([0n]));
+    } finally {
+      provider.destroy();
+      await limited.stop();
+    }
+  });
+
   it('viem reads blocks, sends transactions, calls contracts and maps errors to its error classes', async () => {
     const transport = http(floodgate.gatewayUrl, { retryCount: 0 });
     const account = privateKeyToAccount(KEY);

@@ -425,7 +425,7 @@ describe('unusable nodes', () => {
       const answer = await call(floodgate.gatewayUrl, 'eth_getBalance', ZERO_ADDRESS, 'latest');
       expect(answer).toMatchObject({
         status: 503,
-        headers: { 'retry-after': '1' },
+        headers: { 'retry-after': '01' },
         json: { id: 1, error: { code: -32603, data: { reason: 'noNode' } } },
       });
       expect(answer.json.error.message).toMatch(/try again/);

@@ -278,7 +278,7 @@ describe('slow readers', () => {
     const refused = await call(floodgate.gatewayUrl, 'eth_sendRawTransaction', '0x02');
     expect(refused).toMatchObject({
       status: 429,
-      headers: { 'retry-after': '1' },
+      headers: { 'retry-after': '01' },
       json: { error: { code: -32005, data: { limit: (2 * MEGABYTE) / 16 } } },
     });
     expect(node.counts.get('eth_sendRawTransaction') ?? 0).toBe(before);

@@ -136,7 +136,7 @@ describe.each([
       expect(await statusOf('127.0.0.2', whole(RULES, '{}'))).toBe(400);
       const rejected = slow.find(({ status }) => status === 429)?.text ?? '';
       if (path === '/nothing') return;
-      expect(rejected).toMatch(/\r\nretry-after: 1\r\n/i);
+      expect(rejected).toMatch(/\r\nretry-after: 01\r\n/i);
       expect(rejected).toMatch(/\r\nconnection: close\r\n/i);
       expect(rejected).toContain(path === RULES ? '"code":10429' : '"code":-32005');
     },

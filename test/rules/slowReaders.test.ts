@@ -47,7 +47,7 @@ describe('clients of the rules API that do not read', () => {
       return text.startsWith('HTTP/1.1 429 ') && text;
     });
     const [head = '', body = ''] = refused.split('\r\n\r\n');
-    expect(head.toLowerCase()).toContain('\r\nretry-after: 1\r\n');
+    expect(head.toLowerCase()).toContain('\r\nretry-after: 01\r\n');
     expect(JSON.parse(body)).toMatchObject({ success: false, result: null, errors: [{ code: 10429 }] });
     expect((await fetch(document)).status).toBe(200);
     const metrics = await (await fetch(`${floodgate.url}/metrics`)).text();

@@ -3,6 +3,7 @@ import { failureReporter, inBackground } from '../../platform/background/index.t
 import {
   identifyClient,
   type Readers,
+  retryAfter,
   type TrackedResponse,
   type Upgrade,
 } from '../../platform/http/index.ts';
@@ -240,7 +241,7 @@ export class Gateway {
 }
 
 /** Retry-After header of one second. By then, some responses to the client address will have been read or closed. */
-const RETRY_AFTER = ['retry-after', '1'];
+const RETRY_AFTER = ['retry-after', retryAfter(1)];
 
 function partsOf(url = ''): { readonly path: string; readonly query: string } {
   const question = url.indexOf('?');
@@ -256,8 +257,7 @@ const sendStopping = (exchange: HttpExchange): void =>
   exchange.send(
     503,
     new RpcError('resourceUnavailable', 'the gateway is stopping; try again'),
-    'retry-after',
-    '1',
+    ...RETRY_AFTER,
   );
 
 const invalidRequest = (message: string): RpcError => new RpcError('invalidRequest', message);
@@ -270,6 +270,6 @@ async function answerDocument(exchange: HttpExchange, handler: CallsHandler): Pr
     exchange.answer({ status: 200, parts: [document as Buffer] }, handler.context); // the handler of `rpc.discover` returns a Buffer
   } catch (error) {
     const known = error instanceof RateLimitedError ? error : memoryLimitError();
-    exchange.send(known.status, known, 'retry-after', String(Math.ceil(known.retryAfterSeconds)));
+    exchange.send(known.status, known, 'retry-after', retryAfter(known.retryAfterSeconds));
   }
 }

@@ -12,6 +12,7 @@ export {
 } from './openListener.ts';
 export { operations, type Readiness } from './operations.ts';
 export { RejectionCounter } from './rejectionCounter.ts';
+export { retryAfter } from './retryAfter.ts';
 export { serveInOrder } from './serveInOrder.ts';
 export { readTlsFiles, type TlsFiles } from './tlsFiles.ts';
 export { TooMuchUnsentError } from './tooMuchUnsent.ts';

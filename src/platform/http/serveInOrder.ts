@@ -6,6 +6,7 @@ import { connectionOf } from './connection.ts';
 import { connectionEvent } from './connectionEvent.ts';
 import type { ErrorBody } from './malformedRequests.ts';
 import { RequestQueue } from './requestQueue.ts';
+import { retryAfter } from './retryAfter.ts';
 import { clientOf as clientBy, identifyClient } from './unfinished/countedRequest.ts';
 import { countUnfinished } from './unfinished/countUnfinished.ts';
 import type { UnfinishedMessages } from './unfinished/unfinishedMessages.ts';
@@ -166,6 +167,6 @@ function refuse(
 ): void {
   const body = bodyOf(status, response.req.url, message);
   const headers = { connection: 'close', 'content-type': 'application/json' };
-  if (status === 429) response.setHeader('retry-after', RETRY_AFTER_SECONDS);
+  if (status === 429) response.setHeader('retry-after', retryAfter(RETRY_AFTER_SECONDS));
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
 }

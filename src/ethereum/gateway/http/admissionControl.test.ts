@@ -94,7 +94,7 @@ describe('a rejection has its status, code and headers', () => {
 
   it('if keys cannot be checked', async () => {
     const { control, limited } = setUp({ keys: { good: {} }, keysAgeMs: 3_600_000 });
-    expect(answerOf(control.enter(request('other'), NO_KEY))).toEqual([503, -32002, 'retry-after', '1']);
+    expect(answerOf(control.enter(request('other'), NO_KEY))).toEqual([503, -32002, 'retry-after', '01']);
     expect(await limited('keys_unknown')).toBe(1);
   });
 
@@ -105,7 +105,7 @@ describe('a rejection has its status, code and headers', () => {
     readers.budget.charge(client, perClient - 1);
     expect(answerOf(control.enter(request(), NO_KEY))).toBe('admitted');
     readers.budget.charge(client, 1);
-    expect(answerOf(control.enter(request(), NO_KEY))).toEqual([429, -32005, 'retry-after', '1']);
+    expect(answerOf(control.enter(request(), NO_KEY))).toEqual([429, -32005, 'retry-after', '01']);
     expect(answerOf(control.enter(request(undefined, '192.0.2.2'), NO_KEY))).toBe('admitted');
     expect(await limited('unsent_bytes')).toBe(1);
   });
@@ -113,11 +113,11 @@ describe('a rejection has its status, code and headers', () => {
   it('if too many requests are in flight', async () => {
     const { control, limited } = setUp({ maxInFlight: 2 });
     const permits = [control.enter(request(), NO_KEY), control.enter(request(), NO_KEY)].map(permitOf);
-    expect(answerOf(control.enter(request(), NO_KEY))).toEqual([429, -32005, 'retry-after', '1']);
+    expect(answerOf(control.enter(request(), NO_KEY))).toEqual([429, -32005, 'retry-after', '01']);
     expect(await limited('in_flight')).toBe(1);
     permits[0]?.release();
     expect(answerOf(control.enter(request(), NO_KEY))).toBe('admitted');
-    expect(answerOf(control.enter(request(), NO_KEY))).toEqual([429, -32005, 'retry-after', '1']);
+    expect(answerOf(control.enter(request(), NO_KEY))).toEqual([429, -32005, 'retry-after', '01']);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type ClientAddress, clientAddressReader, clientKey } from '../../../platform/addresses/index.ts';
-import type { Readers } from '../../../platform/http/index.ts';
+import { type Readers, retryAfter } from '../../../platform/http/index.ts';
 import { RateLimitedError, RpcError } from '../../jsonrpc/index.ts';
 import type { CallLimits } from '../callLimits.ts';
 import { AccessWatch, allows, type Denied, deniedError } from '../keys/accessWatch.ts';
@@ -61,8 +61,8 @@ export interface Refusal {
 
 type OverRate = 'address_rate' | 'key_rate';
 
-/** Value of the Retry-After header if there are too many concurrent requests or unread responses, in seconds. */
-const BUSY_RETRY_SECONDS = '1';
+/** Value of the Retry-After header if there are too many concurrent requests or unread responses. */
+const BUSY_RETRY_AFTER = retryAfter(1);
 
 /** Parts of a URL that may contain an API key. */
 export interface UrlKeys {
@@ -124,7 +124,7 @@ export class AdmissionControl {
         `unread responses of this address exceed ${limit} bytes; read them first, or try again later`,
         { limit },
       );
-      return { status: 429, refusal, headers: ['retry-after', BUSY_RETRY_SECONDS] };
+      return { status: 429, refusal, headers: ['retry-after', BUSY_RETRY_AFTER] };
     }
     let { key } = access;
     let ended: RpcError | undefined;
@@ -197,7 +197,7 @@ export class AdmissionControl {
     // Frees a slot: closes the connection of a client that reads slowly, so that this client does not block others.
     this.#readers.freeConnection();
     const refusal = new RpcError('limitExceeded', 'too many requests in flight; try again', { limit });
-    return { status: 429, refusal, headers: ['retry-after', BUSY_RETRY_SECONDS] };
+    return { status: 429, refusal, headers: ['retry-after', BUSY_RETRY_AFTER] };
   }
 
   /** Returns the id of the API key that a request may use. */
@@ -225,7 +225,7 @@ export class AdmissionControl {
     this.#metrics.limited(access.isUnknown ? 'keys_unknown' : 'unauthorized');
     const refusal = deniedError(access);
     return access.isUnknown
-      ? { status: 503, refusal, headers: ['retry-after', BUSY_RETRY_SECONDS] }
+      ? { status: 503, refusal, headers: ['retry-after', BUSY_RETRY_AFTER] }
       : { status: 401, refusal, headers: ['www-authenticate', 'Bearer'] };
   }
 

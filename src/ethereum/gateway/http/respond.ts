@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { TLSSocket } from 'node:tls';
-import type { TrackedResponse } from '../../../platform/http/index.ts';
+import { retryAfter, type TrackedResponse } from '../../../platform/http/index.ts';
 import type { HttpAnswer, Part, ResultStream } from '../../jsonrpc/index.ts';
 
 /** Maximum number of response parts to write separately. A single call has three parts; joining them is slower. */
@@ -19,7 +19,7 @@ export function respond(response: TrackedResponse, answer: HttpAnswer, headers: 
     answer.release?.();
     return;
   }
-  if (retryAfterSeconds !== undefined) headers.push('retry-after', String(Math.ceil(retryAfterSeconds)));
+  if (retryAfterSeconds !== undefined) headers.push('retry-after', retryAfter(retryAfterSeconds));
   if (parts.length === 0) {
     response.writeHead(status, headers);
     response.end();

@@ -1,3 +1,4 @@
+import { retryAfter } from '../../../../platform/http/index.ts';
 import { type HttpAnswer, RetryLaterError, RpcError } from '../../../jsonrpc/index.ts';
 import { admitOne } from '../../http/admitOne.ts';
 import type { CallsHandler } from '../../http/callsHandler.ts';
@@ -34,7 +35,7 @@ export async function answerExplorer(
     // The client has disconnected, so no response is needed.
     if (exchange.response.isFinished) return;
     if (error instanceof RetryLaterError)
-      return exchange.send(error.status, error, 'retry-after', String(Math.ceil(error.retryAfterSeconds)));
+      return exchange.send(error.status, error, 'retry-after', retryAfter(error.retryAfterSeconds));
     if (error instanceof RpcError) return exchange.send(200, error);
     exchange.send(500, handler.fault(error));
   }
