@@ -58,6 +58,7 @@ function isOperatorError(error: unknown): boolean {
     'StoreFormatError',
     'StoreNotEmpty',
     'StoreUnavailable',
+    'StoreWriteError',
     'TooFewFilesError',
     'TooManyKeys',
     'TraceStoreUnavailable',

@@ -1,7 +1,7 @@
 import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openTraceStore } from '../../src/ethereum/store/lmdb/traces/index.ts';
+import { openTraceReader, openTraceStore } from '../../src/ethereum/store/lmdb/traces/index.ts';
 import { type Hash, indexBlock } from '../../src/ethereum/traces/index.ts';
 import { Random } from '../support/random.ts';
 import { smallFileSystem } from '../support/smallFileSystem.ts';
@@ -28,11 +28,32 @@ it('the trace store rejects blocks while the disk is full and accepts them when 
     (async () => {
       for (;;) await grow();
     })(),
-  ).rejects.toThrow();
+  ).rejects.toThrow(/^the store in .*traces cannot be written: .*\. Check the disk and its free space$/);
   for (let i = 0; i < 5; i++) await expect(apply()).rejects.toThrow();
   rmSync(filler);
   await grow();
   for (const { header, traces } of [kept[0], kept.at(-2), kept.at(-1)] as SyntheticBlock[])
     expect(JSON.parse(String(await store.blockTraces(header.number, 1e8)))).toEqual(traces);
   await store.close();
+});
+
+it('the trace store can be closed while the disk is full, and has all blocks that it accepted', async (context) => {
+  const { folder } = smallFileSystem(context, 400 * 1024);
+  const store = openTraceStore(join(folder, 'traces'));
+  const random = new Random(31);
+  let [accepted, parentHash] = [0, undefined as Hash | undefined];
+  const grow = async (): Promise<void> => {
+    const { header, traces } = syntheticBlock(random, shape, { number: accepted, parentHash });
+    await store.apply({ blocks: [indexBlock(header, traces)] });
+    [accepted, parentHash] = [accepted + 1, header.hash];
+  };
+  await expect(
+    (async () => {
+      for (;;) await grow();
+    })(),
+  ).rejects.toThrow(/cannot be written/);
+  await store.close();
+  const reader = openTraceReader(join(folder, 'traces'));
+  expect((await reader.head())?.number).toBe(accepted - 1);
+  await reader.close();
 });

@@ -49,10 +49,11 @@ it.each<[string, (bytes: Buffer) => unknown, string]>([
 it('a new and a written store are opened', async () => {
   const { folder, file } = await newStore();
   const opened = new StoreFile(folder, { isVerified: true });
-  expect(opened.withOpen(() => 'opened')).toBe('opened');
-  await opened.close();
+  const store = () => open<number, number>({ path: folder, pageSize: PAGE_BYTES });
+  const written = opened.withOpen(store);
+  expect(written.get(7)).toBe(7);
+  await opened.close(written);
   writeFileSync(file, '');
   const empty = new StoreFile(folder, { isVerified: true });
-  expect(empty.withOpen(() => 'opened')).toBe('opened');
-  await empty.close();
+  await empty.close(empty.withOpen(store));
 });

@@ -7,22 +7,14 @@ import type { RootDatabase } from 'lmdb';
 export const WITHOUT_EVENT_TURN_BATCHING = { eventTurnBatching: false } as const;
 
 /**
- * Awaits an lmdb commit and rejects with the actual reason instead of lmdb's "Commit failed". lmdb puts the reason in
- * a second promise, whose rejection would end the process if it stayed unhandled.
+ * Returns the reason of lmdb's error "Commit failed"; undefined for other errors. lmdb puts the reason in a second
+ * promise, whose rejection would end the process if it stayed unhandled.
  */
-export async function awaitCommit<T>(commit: PromiseLike<T>): Promise<T> {
-  try {
-    return await commit;
-  } catch (error) {
-    throw await reasonOf(error);
-  }
-}
-
-async function reasonOf(error: unknown): Promise<unknown> {
-  if (!(error instanceof Error && 'commitError' in error)) return error;
+export async function reasonOf(error: unknown): Promise<Error | undefined> {
+  if (!(error instanceof Error && 'commitError' in error)) return undefined;
   return Promise.resolve(error.commitError).then(
     () => error,
-    (reason: unknown) => reason,
+    (reason: unknown) => (reason instanceof Error ? reason : error),
   );
 }
 

@@ -15,8 +15,7 @@ export async function copyStore(folder: string, target: string): Promise<void> {
     mkdirSync(target, { recursive: true, mode: 0o700 });
     await root.backup(target, false);
   } finally {
-    await root.close();
-    await source.close();
+    await source.close(root);
   }
   const file = openSync(join(target, DATA_FILE), 'r+');
   fsyncSync(file);
@@ -50,7 +49,6 @@ export async function readAllRecords(folder: string, rangesOf: KeyRanges = () =>
     }
     return records;
   } finally {
-    await root.close();
-    await file.close();
+    await file.close(root);
   }
 }

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import type { RootDatabase } from 'lmdb';
 import { inBackground } from '../background/index.ts';
 import { countCommit } from '../exit/index.ts';
 import { checkHeads } from './checkHeads.ts';
-import { awaitCommit } from './commits.ts';
+import { reasonOf } from './commits.ts';
 import { EnvironmentLock } from './environmentLock.ts';
 import {
   DATA_FILE,
@@ -42,11 +43,23 @@ export class StoreGoneError extends Error {
   }
 }
 
+/** Thrown if a commit failed, for example because the disk is full. The store is unchanged. */
+export class StoreWriteError extends Error {
+  override readonly name = 'StoreWriteError';
+
+  constructor(folder: string, cause: Error) {
+    super(`the store in ${folder} cannot be written: ${cause.message}. Check the disk and its free space`, {
+      cause,
+    });
+  }
+}
+
 /** The data file of a store. A seal in the same folder records the identity of the original, which no copy has. */
 export class StoreFile {
   readonly #folder: string;
   #identity: FileIdentity | undefined;
   #lock: EnvironmentLock | undefined;
+  #hasFailedCommit = false;
 
   /**
    * Must be created before the store is opened. Throws StoreCopiedError for a copy unless `isVerified` is set. Throws if
@@ -77,15 +90,29 @@ export class StoreFile {
     }
   }
 
-  /** Commits while no other process opens the store. Rejects with the actual reason, which lmdb's error omits. */
+  /** Commits while no other process opens the store. Rejects with StoreWriteError, or an error of `commit` itself. */
   commit<T>(commit: () => PromiseLike<T>): Promise<T> {
-    const write = () => awaitCommit(commit());
+    const write = async (): Promise<T> => {
+      try {
+        return await commit();
+      } catch (error) {
+        this.#hasFailedCommit = true;
+        const reason = await reasonOf(error);
+        throw reason === undefined ? error : new StoreWriteError(this.#folder, reason);
+      }
+    };
     const lock = this.#lock;
     return countCommit(() => (lock === undefined ? write() : lock.withCommit(write)));
   }
 
-  /** Releases the lock. Must be called after the store was closed. */
-  async close(): Promise<void> {
+  /**
+   * Closes the store, and releases the lock. lmdb would wait without end for the flush of a failed commit; an empty
+   * transaction, which writes nothing, ends this wait.
+   */
+  async close(root: RootDatabase): Promise<void> {
+    if (this.#hasFailedCommit)
+      await this.commit(() => root.transaction(() => undefined)).catch(() => undefined);
+    await root.close();
     await this.#lock?.close();
   }
 

@@ -215,8 +215,7 @@ export class DnsStore implements ProfileStore, QueryStatsStore, AttackStore, Loc
   }
 
   async close(): Promise<void> {
-    await this.#root.close();
-    await this.#file.close();
+    await this.#file.close(this.#root);
   }
 
   *#entries({ generation, chunks }: Stored): Generator<ProfileEntry> {

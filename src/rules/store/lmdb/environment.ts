@@ -187,8 +187,7 @@ export class RulesEnvironment {
 
   async close(): Promise<void> {
     await this.commits.idle();
-    await this.#root.close();
-    await this.#file.close();
+    await this.#file.close(this.#root);
   }
 }
 

@@ -53,8 +53,7 @@ export function openGatewayStorage(
     refresh: () => root.resetReadTxn(),
     async close() {
       await answers.flush();
-      await root.close();
-      await file.close();
+      await file.close(root);
     },
   };
 }

@@ -217,8 +217,7 @@ export class TraceEnvironment {
   }
 
   async close(): Promise<void> {
-    await this.root.close();
-    await this.#file.close();
+    await this.#file.close(this.root);
   }
 
   /** Opens the databases of dictionaries that the writing process has added. Throws DamagedIndexError. */
