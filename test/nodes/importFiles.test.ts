@@ -117,6 +117,20 @@ test.each(FORMATS)('an export as %s, its import and another export give the same
   expect(readFileSync(again.headers).equals(readFileSync(files.headers))).toBe(true);
 });
 
+test('an export to a full disk names the incomplete file', async () => {
+  const dataDir = folder();
+  await fill(dataDir, chainOf(10, 3));
+  const range = ['--from', String(FIRST), '--to', String(FIRST + 9), '--data-dir', dataDir];
+  for (const files of [
+    ['--out', '/dev/full'],
+    ['--out', folder(), '--headers', '/dev/full'],
+  ])
+    expect(await run(['export', ...range, ...files])).toMatchObject({
+      status: 1,
+      stderr: expect.stringMatching(/^floodgate: \/dev\/full is incomplete: ENOSPC: .*\n$/),
+    });
+});
+
 test('an import that is killed several times and run again creates the same index as one run', async () => {
   const [whole, killed, blocks] = [folder(), folder(), 1_200];
   await fill(whole, chainOf(blocks, 5, 12));

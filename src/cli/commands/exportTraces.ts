@@ -77,10 +77,20 @@ async function writeTraces(
   const first = await pages.next();
   const pieces = Readable.from(await piecesOf(allOf(first, pages), format));
   if (out === undefined) await pipeline(pieces, process.stdout, { end: false });
-  else await pipeline(pieces, createWriteStream(out));
+  else await writeFile(out, pieces);
   if (headers === undefined) return;
   const blocks = exportHeaders({ dataDir, network, fromBlock: from, toBlock: to });
-  await pipeline(Readable.from(await headerPiecesOf(blocks, format)), createWriteStream(headers));
+  await writeFile(headers, Readable.from(await headerPiecesOf(blocks, format)));
+}
+
+async function writeFile(file: string, pieces: Readable): Promise<void> {
+  try {
+    await pipeline(pieces, createWriteStream(file));
+  } catch (error) {
+    // Unlike the error of an open, that of a write does not name the file.
+    const isWrite = error instanceof Error && 'syscall' in error && error.syscall === 'write';
+    throw isWrite ? new OperatorError(`${file} is incomplete: ${error.message}`) : error;
+  }
 }
 
 async function headerPiecesOf(
