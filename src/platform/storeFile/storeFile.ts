@@ -44,7 +44,7 @@ export class StoreGoneError extends Error {
 }
 
 /** Thrown if a commit failed, for example because the disk is full. The store is unchanged. */
-export class StoreWriteError extends Error {
+class StoreWriteError extends Error {
   override readonly name = 'StoreWriteError';
 
   constructor(folder: string, cause: Error) {
