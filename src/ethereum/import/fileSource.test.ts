@@ -295,6 +295,7 @@ describe('files of cryo', () => {
   it.each<[type: string, wanted: RegExp, values: Pick<ColumnSource, 'type'> & { data: unknown }]>([
     ['DOUBLE', /text or an integer.* it is "100000000000000000000"/, { type: 'DOUBLE', data: 1e20 }],
     ['DOUBLE', /text or an integer.* it is "0.5"/, { type: 'DOUBLE', data: 0.5 }],
+    ['FLOAT', /: action_value must be text or integers: floats of 32 bits/, { type: 'FLOAT', data: 3 }],
     [
       'BYTE_ARRAY',
       /a decimal number or 32 bytes, it is 3 bytes/,

@@ -22,6 +22,7 @@ const COMPRESSORS: Compressors = Object.fromEntries(
 export class ParquetFile implements TableFile {
   readonly path: string;
   readonly columns: readonly string[];
+  readonly roundedColumns: readonly string[];
   readonly #handle: FileHandle;
   readonly #buffer: AsyncBuffer;
   readonly #metadata: FileMetaData;
@@ -56,6 +57,7 @@ export class ParquetFile implements TableFile {
     this.#buffer = buffer;
     this.#metadata = metadata;
     this.columns = topLevelNames(metadata);
+    this.roundedColumns = metadata.schema.flatMap(({ type, name }) => (type === 'FLOAT' ? name : []));
   }
 
   async *rows({ from, to }: Pick<Part, 'from' | 'to'>): AsyncGenerator<TableRow> {

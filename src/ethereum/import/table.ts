@@ -19,6 +19,8 @@ export interface Part {
 export interface TableFile {
   readonly path: string;
   readonly columns: readonly string[];
+  /** Columns of floating-point numbers with 32 bits, whose whole numbers above 2^24 are rounded. */
+  readonly roundedColumns: readonly string[];
   rows(part: Pick<Part, 'from' | 'to'>): AsyncGenerator<TableRow>;
   /** Splits the file into parts of about `partBytes`, so that several threads can read it in bounded memory. */
   parts(

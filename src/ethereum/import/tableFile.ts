@@ -56,7 +56,7 @@ async function openTable(path: string): Promise<TableFile> {
 }
 
 function formatOf<Format extends TraceFormat | HeaderFormat>(
-  { path, columns }: TableFile,
+  { path, columns, roundedColumns }: TableFile,
   formats: readonly Format[],
 ): Format {
   const format = formats.find(({ marks }) => marks.every((column) => columns.includes(column)));
@@ -65,6 +65,11 @@ function formatOf<Format extends TraceFormat | HeaderFormat>(
       `${path} has the columns ${printable(columns.slice(0, 10).join(', ').slice(0, 200))}; known formats, as Parquet or ` +
         'as text in UTF-8 without compression: ' +
         formats.map(({ name, marks }) => `${name} (${marks.join(', ')})`).join('; '),
+    );
+  const rounded = roundedColumns.filter((column) => [...format.marks, ...format.columns].includes(column));
+  if (rounded.length > 0)
+    throw new ImportError(
+      `${path}: ${rounded.join(', ')} must be text or integers: floats of 32 bits are rounded`,
     );
   const missing = format.columns.filter((column) => !columns.includes(column));
   if (missing.length === 0) return format;

@@ -25,6 +25,7 @@ interface Opened {
 export class TextFile implements TableFile {
   readonly path: string;
   readonly columns: readonly string[];
+  readonly roundedColumns = [];
   readonly #file: Opened;
   readonly #isCsv: boolean;
   /** Offset of the first row. */
