@@ -400,6 +400,10 @@ describe('unusable nodes', () => {
     };
     const floodgate = await startFloodgate({ upstream: [chain.nodes[0]?.url ?? '', spoilt.url], args: POLL });
     try {
+      const lines = floodgate.output().split('\n');
+      expect(lines.filter((line) => line.includes('upstream not usable yet'))).toEqual([
+        expect.stringMatching(/"node":"node-2".*"reason":".* cannot be reached or closed the connection/),
+      ]);
       spoilt.intercept = async (_request, answer) => (await answer()).replaceAll('"0x7a69"', '"0x1"');
       await until('the chain of the second node to be known', async () =>
         floodgate.output().includes('it is on another chain'),

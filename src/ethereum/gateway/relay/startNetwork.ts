@@ -188,6 +188,7 @@ function observerOf(
       // All processes notice a change of health, but only the process that polls the nodes logs it.
       if (remotePolling !== undefined) return remotePolling.reportNodeFault(node, { health, reason });
       if (health === 'healthy') log.info(about(node), 'upstream healthy');
+      else if (health === 'unknown') log.warn({ ...about(node), reason }, 'upstream not usable yet');
       else log.warn({ ...about(node), health, reason }, 'upstream removed from rotation');
     },
     traceMethodFound(node, traceMethod, remarks) {

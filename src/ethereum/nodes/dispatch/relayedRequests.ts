@@ -228,8 +228,10 @@ export class RelayedRequests implements Upstreams {
 
   blameNode(node: UpstreamNode, error: NodeError): void {
     const before = node.health;
+    // A node that has never been in rotation is reported once, with the reason.
+    const isFirst = before === 'unknown' && node.failures === 0;
     node.failed(error);
-    if (node.health !== before) this.#observer.healthChanged(node, error.message);
+    if (node.health !== before || isFirst) this.#observer.healthChanged(node, error.message);
   }
 
   sentInvalidResponse(node: UpstreamNode, method: string, reason: string): void {

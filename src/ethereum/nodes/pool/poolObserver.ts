@@ -9,6 +9,7 @@ export interface PoolObserver {
   failed(node: UpstreamNode, method: string, error: NodeError): void;
   sentInvalidResponse(node: UpstreamNode, method: string, reason: string): void;
   hedged(method: string): void;
+  /** The health changed, or is still `unknown` after the first failure. */
   healthChanged(node: UpstreamNode, reason: string): void;
   traceMethodFound(node: UpstreamNode, method: TraceMethod, remarks: readonly string[]): void;
   /** A block was traced, and the root frames of this number of transactions may have inexact `gas`. */
