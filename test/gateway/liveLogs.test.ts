@@ -73,17 +73,22 @@ describe('a subscription to logs', () => {
     const text = await (await fetch(`${floodgate.url}/metrics`)).text();
     return Number(/^floodgate_gateway_websocket_connections (\d+)$/m.exec(text)?.[1]);
   }
+  async function hasNewestHead(): Promise<void> {
+    const height = await connect(anvil.url).call('eth_blockNumber');
+    await until('the new head', async () => {
+      const { json } = await call(floodgate.gatewayUrl, 'eth_blockNumber');
+      return json.result === height;
+    });
+  }
   const values = (reported: () => { value: number }[]): number[] => reported().map(({ value }) => value);
 
   it('pushes the logs of all new blocks of a reorganisation, also below the head at its start', async () => {
     const before = await connect(anvil.url).call('evm_snapshot');
+    // The gateway knows the ancestors of the head, because it sees each of them as the head.
+    await hasNewestHead();
     for (const value of [1n, 2n, 3n]) {
       await set(address, value);
-      const height = await connect(anvil.url).call('eth_blockNumber');
-      await until('the new head', async () => {
-        const { json } = await call(floodgate.gatewayUrl, 'eth_blockNumber');
-        return json.result === height;
-      });
+      await hasNewestHead();
     }
     const reported = await subscribed({ address });
     await connect(anvil.url).call('evm_revert', before);

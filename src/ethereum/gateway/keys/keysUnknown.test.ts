@@ -42,7 +42,7 @@ it('while the store is away, known keys are valid for the grace time, and unknow
   const closed = admission();
   expect(status(closed, 'good')).toBe('let in');
   expect(status(closed, 'wrong')).toEqual([401, 'www-authenticate', 'Bearer']);
-  const unavailable = [503, 'retry-after', '1'];
+  const unavailable = [503, 'retry-after', '01'];
   records.ageMs = 600 * MINUTE_MS;
   expect(status(closed, 'good')).toBe('let in');
   // An unknown key may have been created meanwhile.
