@@ -27,7 +27,8 @@ log:
 
 In a variable, the items of a list are separated by commas
 (\`FLOODGATE_UPSTREAM=http://a:8545,http://b:8545\`). On the command line, repeat the flag or give it
-several values. \`floodgate dev\` has its own defaults, shown by \`floodgate dev --help\`.
+several values separated by blanks; items joined by commas are an error. \`floodgate dev\` has its own
+defaults, shown by \`floodgate dev --help\`.
 
 Do not set secrets by flags, because other users of the machine can see them. If an option has a
 variable that ends in \`_FILE\`, that variable contains the path of a file with the value, as

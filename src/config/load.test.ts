@@ -55,6 +55,11 @@ describe('the configuration', () => {
     expect(load({ environment }).upstream).toEqual(['http://a:1', 'http://b:2']);
   });
 
+  it('accepts a comma within an item on the command line', () => {
+    const flags = { 'dns.zones': ['a.test=a,b.zone', 'b.test=c.zone'], upstream: ['http://a/1,2'] };
+    expect(load({ flags })).toMatchObject({ dns: { zones: flags['dns.zones'] }, upstream: flags.upstream });
+  });
+
   const REFUSED: readonly (readonly [what: string, sources: Sources, names: readonly string[]])[] = [
     [
       'a region that no rule can name',
@@ -84,6 +89,29 @@ describe('the configuration', () => {
       'an upstream that is not a URL',
       { flags: { upstream: ['localhost:8545'] } },
       ['--upstream', 'localhost', 'http://'],
+    ],
+    [
+      'two zones joined by a comma on the command line',
+      { flags: { 'dns.zones': ['c.test=c.zone', 'a.test=a.zone, b.test=b.zone'] } },
+      [
+        '--dns-zones, item 2, is "a.test=a.zone, b.test=b.zone", with a comma between items',
+        'allowed: items separated by blanks, or one item in each --dns-zones',
+      ],
+    ],
+    [
+      'a comma after a zone on the command line',
+      { flags: { 'dns.zones': ['a.test=a.zone,', 'b.test=b.zone'] } },
+      ['--dns-zones, item 1, is "a.test=a.zone,", with a comma between items'],
+    ],
+    [
+      'two origins joined by a comma on the command line',
+      { flags: { 'gateway.corsOrigins': ['https://a.test,https://b.test'] } },
+      ['--gateway-cors-origins, item 1, is "https://a.test,https://b.test", with a comma between items'],
+    ],
+    [
+      'two keys joined by a comma on the command line, without the keys',
+      { flags: { 'dns.tsigKeys': ['hmac-sha256:a:c2Vj,hmac-sha256:b:c2Vj'] } },
+      ['--dns-tsig-keys, item 1, is (not shown), with a comma between items'],
     ],
     [
       'one bad upstream of two',

@@ -148,6 +148,7 @@ function mergeMembers(gathered: Gathered, content: Tree, { prefix, fileName }: M
 
 function parseText(option: Option, text: string | readonly string[] | boolean, source: string): unknown {
   const { schema } = option;
+  if (Array.isArray(text)) refuseJoinedItems(option, text, source);
   if (typeof text !== 'string') return check(option, text, source);
   if (Type.IsArray(schema))
     return check(
@@ -162,12 +163,30 @@ function parseText(option: Option, text: string | readonly string[] | boolean, s
   return check(option, isNumber ? Number(text) : text, source);
 }
 
+/**
+ * Rejects values of a flag that are several valid items joined by commas, as in a variable. A comma in a URL or in the
+ * name of a file is allowed.
+ */
+function refuseJoinedItems(option: Option, values: readonly string[], flag: string): void {
+  if (!Type.IsArray(option.schema)) return;
+  const { items } = option.schema;
+  for (const [index, value] of values.entries()) {
+    const parts = value.split(',').map((part) => part.trim());
+    if (parts.length > 1 && parts.every((part) => part === '' || Value.Check(items, part)))
+      throw new ConfigError(
+        `${flag}, item ${index + 1}, is ${shown(option, value)}, with a comma between items; allowed: items separated by blanks, or one item in each ${flag}`,
+      );
+  }
+}
+
 function check(option: Option, value: unknown, source: string): unknown {
   if (Value.Check(option.schema, value)) return value;
-  const { secret, isAddress } = option.schema;
   const { at, value: wrong } = wrongPart(option, value);
-  const shown = secret ? '(not shown)' : shorten(JSON.stringify(isAddress ? withoutSecrets(wrong) : wrong));
-  throw new ConfigError(`${source}${at} is ${shown}; allowed: ${allowed(option.schema)}`);
+  throw new ConfigError(`${source}${at} is ${shown(option, wrong)}; allowed: ${allowed(option.schema)}`);
+}
+
+function shown({ schema: { secret, isAddress } }: Option, value: unknown): string {
+  return secret ? '(not shown)' : shorten(JSON.stringify(isAddress ? withoutSecrets(value) : value));
 }
 
 /** Returns the first wrong item of a list or the first wrong member of an object, or the whole value. */
