@@ -61,7 +61,24 @@ it('checkEntryPatch returns only changed settings, and rejects a new prefix', ()
   expect(checkEntryPatch(entry, { comment: 'a', enabled: false })).toEqual({ enabled: false });
   expect(checkEntryPatch(entry, {})).toEqual({});
   expect(faultsOf(() => checkEntryPatch(entry, { prefix: '0.0.0.0/0' }))).toEqual(['/prefix']);
+  expect(faultsOf(() => checkEntryPatch(entry, { prefix: '192.0.2.7', name: 'a.test' }))).toEqual(['/name']);
 });
+
+it.each([{ prefix: '2001:DB8::/32' }, { name: 'Example.test.' }])(
+  'checkEntryPatch accepts a whole entry with %j, and rejects other values of its fixed members',
+  (subject) => {
+    const id = '31c70c65-9f81-4669-94ed-1e1e041e7b06';
+    const created_on = '2026-11-20T22:10:38.762500+00:00';
+    const modified_on = '2026-11-21T22:10:38.762500+00:00';
+    const entry: AccessEntry = { id, ...subject, comment: 'a', enabled: true, created_on, modified_on };
+    expect(checkEntryPatch(entry, entry)).toEqual({});
+    const rewritten = { ...entry, modified_on: '2026-11-21T22:10:38.7625Z', enabled: false };
+    expect(checkEntryPatch(entry, rewritten)).toEqual({ enabled: false });
+    const others = { ...entry, id: 'x', prefix: 1, name: null, created_on: modified_on, modified_on: '' };
+    const pointers = ['/id', '/prefix', '/name', '/created_on', '/modified_on'];
+    expect(faultsOf(() => checkEntryPatch(entry, others))).toEqual(pointers);
+  },
+);
 
 it('checkNewEntry accepts any JSON or throws InvalidRule', () => {
   const value = fc.oneof(fc.jsonValue(), fc.string());

@@ -1,8 +1,9 @@
 import type { Static } from 'typebox';
-import Type, { type TObject } from 'typebox';
+import Type, { type TObject, type TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { BadNetworkError, parseNetwork } from '../platform/addresses/index.ts';
-import { type MemberCheck, type Members, ObjectChecker, plainObject } from './format/objectChecker.ts';
+import { changeFault } from './format/changeFault.ts';
+import { type MemberCheck, ObjectChecker, plainObject } from './format/objectChecker.ts';
 import { plainText } from './format/plainText.ts';
 import { describeValue, type Fault, InvalidRule, pointerTo } from './invalidRule.ts';
 
@@ -49,16 +50,33 @@ export const networkEntrySchema = Type.Object({ id, prefix, ...settings, ...stor
 export const nameEntrySchema = Type.Object({ id, name, ...settings, ...stored }, closed);
 export const newNetworkEntrySchema = Type.Object({ prefix, ...optional }, closed);
 export const newNameEntrySchema = Type.Object({ name, ...optional }, closed);
-export const entryPatchSchema = Type.Object(optional, closed);
+/** A client may send a whole entry: members that are not settings are accepted with their stored value. */
+export const entryPatchSchema = Type.Object(
+  {
+    ...optional,
+    id: unchangeable(id),
+    prefix: unchangeable(prefix),
+    name: unchangeable(name),
+    created_on: unchangeable(stored.created_on),
+    modified_on: unchangeable(stored.modified_on),
+  },
+  closed,
+);
 
 export type AccessEntry = Readonly<Static<typeof networkEntrySchema> | Static<typeof nameEntrySchema>>;
-export type EntrySettings = Readonly<Static<typeof entryPatchSchema>>;
+export type EntrySettings = Readonly<Partial<Pick<AccessEntry, 'comment' | 'enabled'>>>;
 export type NewAccessEntry = Required<EntrySettings> &
   ({ readonly prefix: string } | { readonly name: string });
 
 const newNetworkEntry = checkerOf(newNetworkEntrySchema, { prefix: prefixFault });
 const newNameEntry = checkerOf(newNameEntrySchema, { name: nameFault });
-const entryPatch = checkerOf(entryPatchSchema);
+const entryPatch = new ObjectChecker<AccessEntry>(entryPatchSchema, {
+  id: (value, { id }) => changeFault('id', id, value),
+  prefix: (value, entry) => subjectFault('prefix', entry, value),
+  name: (value, entry) => subjectFault('name', entry, value),
+  created_on: (value, { created_on }) => changeFault('created_on', created_on, value),
+  modified_on: (value, { modified_on }) => changeFault('modified_on', modified_on, value),
+});
 
 /** Returns the access list entry that a request body defines. Throws `InvalidRule` with all faults of the body. */
 export function checkNewEntry(body: unknown): NewAccessEntry {
@@ -72,7 +90,7 @@ export function checkNewEntry(body: unknown): NewAccessEntry {
       { pointer: '/name', message: 'name cannot be combined with prefix: create one entry for each' },
     ]);
   const checker = hasPrefix ? newNetworkEntry : newNameEntry;
-  refuseFaults(checker, members);
+  refuse(checker.faultsOf(members));
   const entry = members as EntrySettings & ({ prefix: string } | { name: string }); // just checked against its schema
   const { comment = '', enabled = true, ...subject } = entry;
   return { ...subject, comment, enabled };
@@ -81,7 +99,7 @@ export function checkNewEntry(body: unknown): NewAccessEntry {
 /** Returns only the settings of a stored entry that a request body changes. Throws `InvalidRule` with all faults. */
 export function checkEntryPatch(entry: AccessEntry, body: unknown): EntrySettings {
   const members = plainObject(body);
-  refuseFaults(entryPatch, members);
+  refuse(entryPatch.faultsOf(members, entry));
   const { comment, enabled } = members as EntrySettings; // just checked against its schema
   return {
     ...(comment !== undefined && comment !== entry.comment && { comment }),
@@ -96,9 +114,27 @@ function checkerOf(
   return new ObjectChecker(schema, ownChecks);
 }
 
-function refuseFaults(checker: ObjectChecker, members: Members): void {
-  const faults = checker.faultsOf(members);
+function refuse(faults: readonly Fault[]): void {
   if (faults.length > 0) throw new InvalidRule(faults);
+}
+
+function unchangeable(schema: TSchema) {
+  return Type.Optional({
+    ...schema,
+    readOnly: true,
+    description: 'Accepted only if it equals the stored value.',
+  });
+}
+
+function subjectFault(member: 'prefix' | 'name', entry: AccessEntry, value: unknown): Fault | undefined {
+  const subject: { readonly prefix?: string; readonly name?: string } = entry;
+  const stored = subject[member];
+  if (stored !== undefined) return changeFault(member, stored, value);
+  const other = member === 'name' ? 'prefix' : 'name';
+  return {
+    pointer: pointerTo(member),
+    message: `${member} cannot be added: the entry has a ${other}; omit it, or create another entry; got ${describeValue(value)}`,
+  };
 }
 
 function nameFault(value: unknown): Fault | undefined {

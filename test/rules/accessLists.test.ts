@@ -40,6 +40,12 @@ describe.each(['allowlist', 'denylist'])('the %s API', (list) => {
     expect((await send('GET', `${path}/${result.id}`)).headers['etag']).toBe(created.headers['etag']);
     const changed = await send('PATCH', `${path}/${result.id}`, { enabled: false });
     expect(changed.json.result).toMatchObject({ ...result, enabled: false, modified_on: expect.any(String) });
+    const whole = { ...changed.json.result, comment: 'still a partner' };
+    expect((await send('PATCH', `${path}/${result.id}`, whole)).json.result).toMatchObject({
+      prefix: '192.0.2.0/24',
+      comment: 'still a partner',
+      enabled: false,
+    });
     const stale = { headers: { 'if-match': String(created.headers['etag']) } };
     const one = { path: `${path}/${result.id}`, ...stale };
     expect((await call(server, { method: 'PATCH', body: { comment: '' }, ...one })).status).toBe(412);
