@@ -6,6 +6,6 @@ export { configurationPage } from './document.ts';
 export { type ConfigSources, type EffectiveOption, effectiveOptions, loadConfig } from './load.ts';
 export { MAINNET, type NetworkConfig, networksOf, nodesOf } from './networks.ts';
 export { type Option, optionsOf } from './option.ts';
-export { type Role, rolesOf } from './roles.ts';
+export { checkNodes, type Role, rolesOf } from './roles.ts';
 export { type Config, ConfigSchema, isNetworkName, ROLES } from './schema.ts';
 export { unknownVariables } from './unknownVariables.ts';

@@ -15,6 +15,20 @@ export function rolesOf(config: Config): readonly Role[] {
   return roles;
 }
 
+/** Throws ConfigError if a role needs an Ethereum node, and none is configured. */
+export function checkNodes(config: Config): void {
+  const roles = rolesOf(config);
+  const needsNodes = roles.includes('gateway') || roles.includes('ingest');
+  if (!needsNodes || config.upstream.length > 0 || Object.keys(config.networks).length > 0) return;
+  const instead = roles.includes('guard')
+    ? 'protect only DNS with --role rules,guard'
+    : 'serve only the rules API with --role rules';
+  throw new ConfigError(
+    `no Ethereum node is configured: set --upstream URL (or FLOODGATE_UPSTREAM), or ${instead}. ` +
+      'To try Floodgate without a node, run `floodgate dev`',
+  );
+}
+
 interface Requirement {
   readonly role: Role;
   /** Another role. A server with both roles does not need the option. */

@@ -1,4 +1,4 @@
-import type { Config } from '../config/index.ts';
+import { type Config, checkNodes } from '../config/index.ts';
 import { checkDnsOptions } from './dns/dnsOptions.ts';
 import { requestReadersOf } from './listen/requestReaders.ts';
 import { openedPartsOf } from './roles.ts';
@@ -10,6 +10,7 @@ import { workersOf } from './workers/workerConfig.ts';
  */
 export function checkConfig(config: Config): void {
   const opened = openedPartsOf(config);
+  checkNodes(config);
   requestReadersOf(config);
   workersOf(config, opened);
   if (config.dns.account !== undefined && opened.has('guard')) checkDnsOptions(config);

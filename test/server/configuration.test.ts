@@ -69,6 +69,16 @@ describe('the command line', () => {
       names: ['--upstream', 'FLOODGATE_UPSTREAM', '--role rules', 'floodgate dev'],
     },
     {
+      what: 'start of a guard without a role and a node',
+      args: () => ['start', '--dns-account', 'a'],
+      names: ['--upstream', '--role rules,guard'],
+    },
+    {
+      what: 'the configuration of a gateway without a node',
+      args: () => ['config', 'check'],
+      names: ['--upstream', '--role rules'],
+    },
+    {
       what: 'a role without the roles it needs',
       args: () => ['start', '--role', 'gateway', '--upstream', 'http://127.0.0.1:9'],
       names: ['--role', '"gateway"', '--trace-store', '"gateway,ingest"'],

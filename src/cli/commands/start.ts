@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import type { Command } from 'commander';
 import type { Logger } from 'pino';
-import { type Config, ConfigError, rolesOf } from '../../config/index.ts';
+import { type Config, checkNodes, rolesOf } from '../../config/index.ts';
 import { prestartThreads } from '../../dns/dataplane/embedded/threads/index.ts';
 import { inBackground } from '../../platform/background/index.ts';
 import { exitBetweenCommits } from '../../platform/exit/index.ts';
@@ -35,12 +35,7 @@ export function registerStart(program: Command): void {
     const file = configFileOf(command);
     const config = readConfig(command);
     const roles = rolesOf(config);
-    const needsNodes = roles.includes('gateway') || roles.includes('ingest');
-    if (needsNodes && config.upstream.length === 0 && Object.keys(config.networks).length === 0)
-      throw new ConfigError(
-        'no Ethereum node is configured: set --upstream URL (or FLOODGATE_UPSTREAM), or serve only the rules API ' +
-          'with --role rules. To try Floodgate without a node, run `floodgate dev`',
-      );
+    checkNodes(config);
     const { account, dnsdistConsoles, threads: wantedThreads } = config.dns;
     const receivesDns = roles.includes('guard') && account !== undefined && dnsdistConsoles.length === 0;
     // DNS threads need as long to start as the server needs to load, so the two run at the same time.
