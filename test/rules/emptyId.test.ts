@@ -137,6 +137,23 @@ describe.each(FAMILIES)('the rules API below /%s/', (family) => {
     },
   );
 
+  it.each([
+    ['{"ids":["31c70c65-9f81-4669-94ed-1e1e041e7b06"]}', 10001],
+    ['["31c70c65-9f81-4669-94ed-1e1e041e7b06"]', 10001],
+    ['ids=31c70c65-9f81-4669-94ed-1e1e041e7b06', 6007],
+  ])('answers DELETE …/rules with the body %s with 400 and deletes nothing', async (body, code) => {
+    const answer = await call(server, { method: 'DELETE', path: rulesPath(account, family), body });
+    expect([answer.status, answer.json.errors[0].code]).toEqual([400, code]);
+    expect(await idsOf(account)).toEqual(ids);
+  });
+
+  it.each(['', '{}', 'null'])('deletes all rules for DELETE …/rules with the body %j', async (body) => {
+    const path = rulesPath(`body-${family}`, family);
+    await call(server, { method: 'POST', path, body: newRule });
+    expect((await call(server, { method: 'DELETE', path, body })).json).toEqual(done);
+    expect(await idsOf(`body-${family}`)).toEqual([]);
+  });
+
   it('answers DELETE …/rules with the ETag of a single rule with 412', async () => {
     const path = rulesPath(account, family);
     const { etag } = (await call(server, { path: `${path}/${ids[0]}` })).headers;

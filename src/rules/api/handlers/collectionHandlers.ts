@@ -1,4 +1,11 @@
-import { type Created, isRuleId, type RecordStore } from '../../index.ts';
+import {
+  type Created,
+  InvalidRule,
+  isRuleId,
+  plainObject,
+  quoteText,
+  type RecordStore,
+} from '../../index.ts';
 import { type EnvelopeEntry, type ResultInfo, successEnvelope } from '../http/envelope.ts';
 import { ApiError } from '../http/errors.ts';
 import {
@@ -126,10 +133,21 @@ export function collectionHandlers<Key, T extends Item, Fields, Changes extends 
 
     async removeAll(request) {
       checkCollectionIfMatch(request.headers['if-match']);
+      refuseSelection(request.body);
       await store.deleteAll(keyOf(request.accountId), request.actor);
       return { body: successEnvelope() };
     },
   };
+}
+
+/** Rejects a body with members: a client that lists items in it expects that all others are kept. */
+function refuseSelection(body: unknown): void {
+  if (!Buffer.isBuffer(body) || body.length === 0) return;
+  const members = Object.keys(plainObject(parseBody(body) ?? {}));
+  if (members.length === 0) return;
+  const message =
+    'The body of a request that deletes all items must be empty; delete single items by the ids in their paths';
+  throw new InvalidRule([{ message: `${message}; got ${quoteText(members.join(', '))}` }]);
 }
 
 /** Returns the item that the path of a request names. Throws `notFound` for an unknown or invalid id. */

@@ -51,7 +51,7 @@ export function collectionRoutes(of: CollectionOfRoutes): Route[] {
       ...write,
       parameters: ['If-Match: *'],
       answer: 'DoneAnswer',
-      errors: ['notFound', 'bodyTooLarge', 'preconditionFailed'],
+      errors: ['notFound', 'malformedJson', 'invalid', 'bodyTooLarge', 'preconditionFailed'],
       handle: handlers.removeAll,
     },
     {
