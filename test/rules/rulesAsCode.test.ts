@@ -300,7 +300,7 @@ Plan ${id}: 1 to create, 1 to change, 1 to delete, 1 unchanged.
     const { status, stderr } = await run('p5', 'plan', fileOf({ account: 'other', rules: [] }));
     expect([status, stderr]).toEqual([
       1,
-      expect.stringContaining('is for account other, but --account is p5'),
+      expect.stringContaining('is for account other, but FLOODGATE_ACCOUNT is p5'),
     ]);
   });
 
@@ -310,7 +310,7 @@ Plan ${id}: 1 to create, 1 to change, 1 to delete, 1 unchanged.
       'plan',
       fileOf({ rules: [newRule, { ...newRule, mode: 'on' }] }),
     );
-    expect([status, stderr]).toEqual([1, expect.stringMatching(/rules-\d+\.yaml:8: mode must be one of/)]);
+    expect([status, stderr]).toEqual([1, expect.stringMatching(/rules-\d+\.yaml:10: mode must be one of/)]);
     expect(stderr).not.toContain('    at ');
   });
 });

@@ -24,6 +24,10 @@ export function parseYaml(text: string): ParsedYaml {
   requireShallow(text);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
+  for (const error of document.errors)
+    if (error.code === 'MULTIPLE_DOCS')
+      // The message of the library names its own function.
+      error.message = error.message.replace(/^.*?\(\)/, 'The file contains several documents; allowed: one');
   // An alias has the depth of its anchor, so a chain of aliases can be deep in a shallow text.
   const depths = new Map<string, number>();
   const depthAt = (node: unknown): number => {

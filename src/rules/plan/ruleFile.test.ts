@@ -27,15 +27,27 @@ it.each([
   [
     'rules:\n  - scope: global\n    name: a\n    mode: "on"\n    more: 1\n',
     5,
-    'f:2: mode must be one of "enabled"',
+    'f:4: mode must be one of "enabled"',
   ],
-  [stringify({ rules: [rule, { ...rule, name: '' }] }), 1, 'f:8: name must be a string of 1 to 64'],
+  [
+    'rules:\n  - scope: global\n    name: a\n    mode: "on"\n    more: 1\n',
+    5,
+    'f:5: "more" is not a valid field here',
+  ],
+  [
+    'rules:\n  - scope: global\n    name: a\n    mode: "on"\n    more: 1\n',
+    5,
+    'f:2: rate_sensitivity is missing',
+  ],
+  [stringify({ rules: [rule, { ...rule, name: '' }] }), 1, 'f:9: name must be a string of 1 to 64'],
   ['rules: none', 1, 'f:1: rules must be a list'],
-  ['rules: [a]', 1, 'f:1: The body must be a JSON object; got "a"'],
-  ['rules: [null]', 1, 'f:1: The body must be a JSON object; got null'],
+  ['rules: [a]', 1, 'f:1: an entry of rules must be a map of fields; got "a"'],
+  ['rules:\n- null', 1, 'f:2: an entry of rules must be a map of fields; got null'],
+  ['rules: []\nzones: [[a]]', 1, 'f:2: an entry of zones must be a map of fields; got an array'],
   ['rule: []\nrules: []', 1, 'f:1: rule is unknown'],
   ['rules: []\naccount: a b', 1, 'f:2: account must be'],
-  ['rules: []\naccount: 123', 1, 'in quotes if all digits'],
+  ['rules: []\naccount: 123', 1, 'in quotes if all digits; got 123'],
+  ['rules: []\n---\nrules: []', 6, 'f: The file contains several documents; allowed: one at line 2'],
   ['rules: []\nrules: []', 1, 'Map keys must be unique'],
   ['', 1, 'expected "rules:"'],
   [
@@ -50,7 +62,7 @@ it.each([
   ],
   ['rules: []\nzones:', 1, 'f:2: zones must be a list'],
   ['rules: []\nzones: [{}, a]', 2, 'f:2: zone is missing; it must be'],
-  ['rules: []\nzones:\n  - zone: a\n    rate: 0', 1, 'f:3: rate must be an integer from 1 to 400000 or null'],
+  ['rules: []\nzones:\n  - zone: a\n    rate: 0', 1, 'f:4: rate must be an integer from 1 to 400000 or null'],
   ['rules: []\nzones:\n  - zone: a.b\n  - zone: A.b.', 1, 'f:4: the zone a.b already has a policy at f:3'],
   [
     stringify({

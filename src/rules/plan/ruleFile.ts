@@ -2,6 +2,7 @@ import { isMap, isSeq, type Node, stringify } from 'yaml';
 import { NestingError, parseYaml } from '../../platform/nesting/index.ts';
 import {
   checkNewZonePolicy,
+  describeValue,
   InvalidRule,
   isAccountId,
   MAX_RULES_PER_ACCOUNT,
@@ -74,7 +75,7 @@ export function readRuleFile(text: string, fileName: string, format = ruleFormat
   const account = root.get('account');
   if (account !== undefined && !(typeof account === 'string' && isAccountId(account)))
     faults.push(
-      `${at(root.get('account', true))}: account must be 1 to 32 letters, digits, _ and -, in quotes if all digits`,
+      `${at(root.get('account', true))}: account must be 1 to 32 letters, digits, _ and -, in quotes if all digits; got ${describeValue(account)}`,
     );
   if (faults.length > 0) throw new RuleFileError(faults);
   return { account: typeof account === 'string' ? account : undefined, rules, zones };
@@ -117,7 +118,14 @@ function readList<Item>(list: unknown, { document, at, faults }: Source, of: Lis
   const linesOf = new Map<string, string>();
   return list.items.flatMap((node): Item[] => {
     try {
-      const item = of.check((node as Node).toJS(document)); // items of a list are nodes
+      const value: unknown = (node as Node).toJS(document); // items of a list are nodes
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+        faults.push(
+          `${at(node)}: an entry of ${of.name} must be a map of fields; got ${describeValue(value)}`,
+        );
+        return [];
+      }
+      const item = of.check(value);
       const identity = of.identityOf(item);
       const earlier = linesOf.get(identity);
       if (earlier === undefined) linesOf.set(identity, at(node));
@@ -132,7 +140,8 @@ function readList<Item>(list: unknown, { document, at, faults }: Source, of: Lis
         return [];
       }
       if (!(error instanceof InvalidRule)) throw error;
-      faults.push(...error.faults.map((fault) => `${at(node)}: ${fault.message}`));
+      const fieldAt = (pointer = '') => (isMap(node) && node.get(pointer.slice(1), true)) || node;
+      faults.push(...error.faults.map(({ pointer, message }) => `${at(fieldAt(pointer))}: ${message}`));
       return [];
     }
   });

@@ -91,8 +91,10 @@ export async function connect(
   { fileAccount, format = ruleFormat, signal }: Subject = {},
 ): Promise<{ client: RulesClient; account: string }> {
   const { account: flagged, family } = command.opts<ConnectionFlags>();
-  if (flagged !== undefined && fileAccount !== undefined && flagged !== fileAccount)
-    throw new OperatorError(`The file is for account ${fileAccount}, but --account is ${flagged}`);
+  if (flagged !== undefined && fileAccount !== undefined && flagged !== fileAccount) {
+    const source = command.getOptionValueSource('account') === 'env' ? 'FLOODGATE_ACCOUNT' : '--account';
+    throw new OperatorError(`The file is for account ${fileAccount}, but ${source} is ${flagged}`);
+  }
   const access = accessOf(command);
   const { url, token } = access;
   const accountId = flagged ?? fileAccount ?? (await defaultAccount(access));
