@@ -185,6 +185,7 @@ describe('dns replay --zones', () => {
 
 it('dns dnsdist-config prints a configuration that dnsdist accepts, and rejects values that are not addresses', async (ctx) => {
   const flags = ['--listen', '127.0.0.1:53', '--servers', '192.0.2.1:53', '[2001:db8::1]:53'];
+  flags.push('--listen', '[::1]:53');
   flags.push('--transfers-allow', '198.51.100.0/24', '2001:db8:5::/48');
   flags.push('--proxy-protocol-servers', '192.0.2.1:53');
   const evil = ['dns', 'dnsdist-config', '--listen', '127.0.0.1:53', '--servers', '"}) os.exit() --:53'];
@@ -199,6 +200,7 @@ it('dns dnsdist-config prints a configuration that dnsdist accepts, and rejects 
       floodgate('dns', 'dnsdist-config', ...flags.slice(0, 4), '--transfers-allow', network),
     ).rejects.toThrow(/has a prefix that is not a number from 0 to 32/),
   ]);
+  expect(text).toContain('setLocal("127.0.0.1:53")\naddLocal("[::1]:53")\n');
   expect(text).toContain('newServer({address="[2001:db8::1]:53"})');
   expect(text).toContain('newServer({address="192.0.2.1:53",useProxyProtocol=true})');
   expect(text).toContain('allowed:addMask("198.51.100.0/24") allowed:addMask("2001:db8:5:0:0:0:0:0/48")');

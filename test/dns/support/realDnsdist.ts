@@ -57,7 +57,15 @@ async function start(
   const file = join(folder, 'dnsdist.conf');
   await writeFile(
     file,
-    dnsdistConfiguration({ listen, servers: [server], console, key, dnstap, transfersAllow, folder }),
+    dnsdistConfiguration({
+      listen: [listen],
+      servers: [server],
+      console,
+      key,
+      dnstap,
+      transfersAllow,
+      folder,
+    }),
   );
   let running = await run(file, listen);
   return {

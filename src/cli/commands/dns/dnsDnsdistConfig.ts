@@ -5,7 +5,7 @@ import { OperatorError } from '../../operatorError.ts';
 import { print } from '../../output/print.ts';
 
 interface DnsdistConfigOptions {
-  readonly listen: ServerAddress;
+  readonly listen: readonly ServerAddress[];
   readonly servers: readonly ServerAddress[];
   readonly proxyProtocolServers: readonly ServerAddress[];
   readonly console: ServerAddress;
@@ -24,9 +24,9 @@ export function registerDnsDnsdistConfig(dns: Command): void {
     .command('dnsdist-config')
     .description('print a dnsdist.conf for a node that Floodgate controls')
     .requiredOption(
-      '--listen <address>',
-      'address on which dnsdist answers DNS, like 192.0.2.53:53',
-      addressOf,
+      '--listen <addresses...>',
+      'addresses on which dnsdist answers DNS, like 192.0.2.53:53',
+      addAddress,
     )
     .requiredOption('--servers <addresses...>', 'addresses of the authoritative servers', addAddress)
     .option(

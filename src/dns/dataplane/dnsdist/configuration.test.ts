@@ -12,7 +12,7 @@ it('the dnsdist configuration is the same Lua for any hosts and keys, except for
   const shapeOf = (host: string, key: string): string => {
     const address = { host, port: 53 };
     const all = {
-      listen: address,
+      listen: [address, address],
       servers: [address],
       console: address,
       key,
@@ -23,7 +23,7 @@ it('the dnsdist configuration is the same Lua for any hosts and keys, except for
     return dnsdistConfiguration(all).replace(STRING, 'TEXT');
   };
   const shape = shapeOf('192.0.2.1', 'a2V5');
-  expect(shape).toContain('setLocal(TEXT)');
+  expect(shape).toContain('setLocal(TEXT)\naddLocal(TEXT)\n');
   expect(shape).toContain('setUDPSocketBufferSizes(4194304,4194304)');
   fc.assert(
     fc.property(text, text, (host, key) => {

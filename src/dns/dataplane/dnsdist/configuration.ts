@@ -5,7 +5,7 @@ import { type Refusal, refusalRule, refusalsOf } from './refusals.ts';
 import { NO_SERVER, RULES_LOADER, SERVFAIL_BUCKET } from './rulesLoader.ts';
 
 export interface DnsdistConfiguration {
-  readonly listen: ServerAddress;
+  readonly listen: readonly ServerAddress[];
   readonly servers: readonly DnsServer[];
   readonly console: ServerAddress;
   /** Key of the dnsdist console: 32 bytes in base64. */
@@ -40,7 +40,9 @@ export function dnsdistConfiguration({
 }: DnsdistConfiguration): string {
   const refusals = refusalsOf(transfersAllow);
   return [
-    `setLocal(${luaText(textOf(listen))})`,
+    ...listen.map(
+      (address, index) => `${index === 0 ? 'setLocal' : 'addLocal'}(${luaText(textOf(address))})`,
+    ),
     `setUDPSocketBufferSizes(${SOCKET_BUFFER_BYTES},${SOCKET_BUFFER_BYTES})`,
     `setMaxTCPQueriesPerConnection(${MAX_TCP_QUERIES})`,
     `setMaxTCPConnectionsPerClient(${MAX_TCP_CONNECTIONS_PER_CLIENT})`,
