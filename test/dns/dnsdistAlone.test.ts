@@ -5,6 +5,7 @@ import { beforeEach, expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { DnsdistConsole } from '../../src/dns/dataplane/dnsdist/index.ts';
 import { verdictOf } from '../../src/dns/detector/index.ts';
+import { QUIET } from '../../src/platform/logging/index.ts';
 import type { Rule } from '../../src/rules/index.ts';
 import { freePort } from '../support/freePort.ts';
 import { until } from '../support/until.ts';
@@ -26,26 +27,28 @@ beforeEach(async (ctx) => {
   const server = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
   atEnd(() => server.stop());
   dnsdist = await startDnsdist(server);
+  await writeFile(join(dnsdist.folder, 'zone'), ZONE_TEXT);
   atEnd(() => dnsdist.stop());
   client = await openUdpClient();
   consoleOf = new DnsdistConsole(dnsdist.console, dnsdist.key);
   atEnd(() => consoleOf.close());
 });
 
-async function driven(rule: Rule, options: Partial<DriveOptions> = {}) {
-  const zoneFile = join(dnsdist.folder, 'zone');
-  await writeFile(zoneFile, ZONE_TEXT);
+function optionsOf(rule: Rule): DriveOptions {
   const { key, dnstap, folder } = dnsdist;
-  const guard = await driveDnsdist({
+  return {
     rules: new TestRules([rule]),
     consoles: [dnsdist.console],
     key,
     dnstap,
     folder,
-    zones: [{ name: ZONE_NAME, file: zoneFile }],
+    zones: [{ name: ZONE_NAME, file: join(folder, 'zone') }],
     detector: { profile: { maxNames: 10_000 } },
-    ...options,
-  });
+  };
+}
+
+async function driven(rule: Rule, options: Partial<DriveOptions> = {}) {
+  const guard = await driveDnsdist({ ...optionsOf(rule), ...options });
   await guard.seeding.tried;
   await until('the rules to be in force', () => guard.dataPlane.hasRules());
   return guard;
@@ -116,6 +119,28 @@ it('dnsdist starts with any content of the rules file, and executes none of it',
     for (let i = 0; i < 5; i++) await client.ask(query(`y${i}.${ZONE_NAME}`, 1, i), dnsdist);
   }
   await expect(access(marker)).rejects.toThrow('ENOENT');
+});
+
+it.each([
+  [
+    'has servers only in another pool',
+    'rmServer(0) newServer({address="127.0.0.1:1",pool="auth"})',
+    'none in the default pool',
+  ],
+  ['has no logger of dnstap', 'floodgateTap=nil', 'does not set floodgateTap'],
+])('dnsdist keeps its own rules if it %s, and Floodgate logs the reason', async (_what, change, reason) => {
+  const own = 'newRuleAction(AllRule(),RCodeAction(DNSRCode.REFUSED),{name="own"})';
+  await consoleOf.run(`${change} setRules({${own}})`);
+  const warnings: object[] = [];
+  const guard = await driveDnsdist({
+    ...optionsOf(RULE),
+    log: { ...QUIET, warn: (fields) => void warnings.push(fields) },
+  });
+  atEnd(() => guard.stop());
+  await until('the rules to be rejected', () => warnings.length > 0);
+  expect(warnings).toEqual([{ node: expect.any(String), reason: expect.stringContaining(reason) }]);
+  expect(guard.dataPlane.hasRules()).toBe(false);
+  expect(await consoleOf.run('showRules()')).toContain('own');
 });
 
 it('dnsdist counts every query itself, without any dnstap frame', async () => {

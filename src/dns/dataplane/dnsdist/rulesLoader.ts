@@ -179,6 +179,10 @@ local function store(path)
   return newCDBKVStore(path,1)
 end
 function floodgateApply(refusals,data,folder)
+  if not floodgateTap then error("dnsdist.conf does not set floodgateTap; use the output of floodgate dns dnsdist-config",0) end
+  if #getServers()>0 and #getPoolServers("")==0 then
+    error("dnsdist.conf has servers, but none in the default pool; the rules of Floodgate replace all rules, also those with PoolAction, so use newServer without pool",0)
+  end
   if folder and floodgateFolder~=folder then
     local known,learned,networks=store(folder.."/${NAMES_FILE}"),store(folder.."/${LEARNED_FILE}"),store(folder.."/${NETWORKS_FILE}")
     floodgateKnown,floodgateLearned,floodgateNetworks=known,learned,networks
