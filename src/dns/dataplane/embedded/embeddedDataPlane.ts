@@ -151,7 +151,12 @@ export class EmbeddedDataPlane implements DataPlane {
   }
 
   notReadyReason(): string | undefined {
-    return this.servers.some(({ up }) => up) ? undefined : 'no DNS server answers';
+    const statuses = this.servers.map(({ status }) => status);
+    if (statuses.includes(HealthStatus.inUse)) return undefined;
+    const isAnyFailing = statuses.includes(HealthStatus.failing);
+    return isAnyFailing
+      ? 'the DNS servers answer probes of dns.probeName with errors'
+      : 'no DNS server answers';
   }
 
   registerMetrics(registry: Registry): void {

@@ -50,6 +50,32 @@ describe('a server checked by probes', () => {
     expect(health.status).toBe(HealthStatus.inUse);
   });
 
+  it.each(['failing', 'silent'] as const)(
+    'with %s probes is restored after two intervals in which it answers clients',
+    (result) => {
+      const health = probed('silent', 'silent');
+      health.note(true);
+      health.noteProbe(result);
+      expect(health.status).toBe(HealthStatus.silent);
+      health.note(true);
+      health.noteProbe(result);
+      expect(health.status).toBe(HealthStatus.inUse);
+    },
+  );
+
+  it('is not restored by single answers to clients, or by SERVFAIL', () => {
+    const health = probed('failing', 'failing');
+    for (let i = 0; i < 20; i++) {
+      health.note(i % 2 === 0);
+      health.noteProbe('failing');
+      expect(health.status).toBe(HealthStatus.failing);
+    }
+  });
+
+  it('that is silent and then answers probes with errors is failing', () => {
+    expect(probed('silent', 'silent', 'failing').status).toBe(HealthStatus.failing);
+  });
+
   it('is removed after 20 ICMP port unreachable messages', () => {
     const health = new ServerHealth();
     for (let i = 0; i < 19; i++) health.notePortUnreachable();

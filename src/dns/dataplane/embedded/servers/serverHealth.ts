@@ -43,7 +43,10 @@ export class ServerHealth {
   #byProbe: ProbeResult = 'good';
   #isWorse = false;
   #judgementsWorse = 0;
-  /** Good answers to clients since the last probe. If there are any, a failed probe does not count. */
+  /**
+   * Good answers to clients since the last probe. If there are any, a failed probe counts as good: the server may lack
+   * only the zone of the probe.
+   */
   #goodSinceProbe = 0;
   #failedProbes = 0;
   #goodProbes = 0;
@@ -73,15 +76,14 @@ export class ServerHealth {
   noteProbe(result: ProbeResult): void {
     const answersClients = this.#goodSinceProbe > 0;
     this.#goodSinceProbe = 0;
-    if (result === 'good') {
+    if (result === 'good' || answersClients) {
       this.#failedProbes = 0;
       this.#refusals = 0;
       if (this.#byProbe !== 'good' && ++this.#goodProbes >= PROBES_TO_RETURN) this.#return();
       return;
     }
     this.#goodProbes = 0;
-    this.#failedProbes = answersClients ? 0 : this.#failedProbes + 1;
-    if (this.#failedProbes >= PROBES_TO_LEAVE) this.#leave(result);
+    if (++this.#failedProbes >= PROBES_TO_LEAVE) this.#leave(result);
   }
 
   /** Compares this server with the server that has the lowest share of failed queries. At most twice per second. */

@@ -32,7 +32,7 @@ it('an outage with its reason and the recovery are logged once, and short outage
     'DNS server answers again',
     '{"server":"192.0.2.1 port 53","reason":"connect ENETUNREACH"} DNS server unreachable; retrying every few seconds',
     'DNS server answers again',
-    '{"server":"192.0.2.1 port 53"} DNS server answers with errors; not used while another server works',
+    '{"server":"192.0.2.1 port 53"} DNS server answers probes of dns.probeName with errors; not used while another server works',
     '{"server":"192.0.2.1 port 53"} DNS server fails more queries than others; used only for trial queries',
   ]);
 });

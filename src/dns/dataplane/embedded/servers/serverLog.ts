@@ -5,7 +5,7 @@ import { HealthStatus } from './serverHealth.ts';
 
 const UNREACHABLE = 'DNS server unreachable; retrying every few seconds';
 const SILENT = 'DNS server does not answer; probing it twice per second';
-const FAILING = 'DNS server answers with errors; not used while another server works';
+const FAILING = 'DNS server answers probes of dns.probeName with errors; not used while another server works';
 const WORSE = 'DNS server fails more queries than others; used only for trial queries';
 const BACK = 'DNS server answers again';
 /** Seconds that a bad status must last before it is logged. During a flood, the status may change every second. */
