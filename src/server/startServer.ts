@@ -53,10 +53,10 @@ export interface Server {
   readonly hasRules: (accountId: string) => Promise<boolean>;
   readonly readiness: () => Readiness;
   /**
-   * Reads the files of names again, and replaces the running workers by workers with another configuration. Undefined
-   * if this server has neither.
+   * Reads the files of names again, and replaces the running workers by workers with another configuration. Logs the
+   * changed options that need a restart.
    */
-  readonly reload: ((config: Config) => Promise<void>) | undefined;
+  readonly reload: (config: Config) => Promise<void>;
   /**
    * Serves requests for another `stopDelayMs`. Then stops accepting connections, ends each connection after its next
    * response, finishes running requests within `stopTimeoutMs`, and closes the stores.
@@ -195,7 +195,6 @@ async function startParts(
   });
   const { url, opsUrl } = listeners;
   const networks = [...(ethereum?.networks.keys() ?? [])];
-  const hasReload = workers !== undefined || (config.console.abis ?? config.console.labels) !== undefined;
   logger.info({ url, opsUrl, dataDir: resolve(config.dataDir), roles: opened.roles, networks }, 'listening');
   return {
     url,
@@ -204,13 +203,11 @@ async function startParts(
     readiness,
     signInLink: console && (async (token) => `${opsUrl}/console/#code=${await console.newLink(token)}`),
     hasRules: async (account) => storage !== undefined && (await storage.rules.list(account)).length > 0,
-    reload: hasReload
-      ? async (now) => {
-          const replaceNames = nameFiles.reload(now.console);
-          if (workers) await reloadWorkers(base, workers, now);
-          replaceNames();
-        }
-      : undefined,
+    reload: async (now) => {
+      const replaceNames = nameFiles.reload(now.console);
+      await reloadOptions(base, workers, now);
+      replaceNames();
+    },
     stop: () => teardown.run(),
   };
 }
@@ -242,16 +239,16 @@ async function probe(storage: RulesStorage | undefined): Promise<void> {
   }
 }
 
-async function reloadWorkers(
+async function reloadOptions(
   { config, logger, opened }: ServerContext,
-  workers: Workers,
+  workers: Workers | undefined,
   now: Config,
 ): Promise<void> {
-  const { config: next, ignored } = reloaded(config, now);
-  checkWorkers(next, workers.count, opened);
+  const { config: next, ignored } = reloaded(config, now, workers !== undefined);
+  if (workers) checkWorkers(next, workers.count, opened);
   if (ignored.length > 0)
     logger.warn({ options: ignored }, 'changed options need a restart, and are ignored until then');
-  await workers.reload(next);
+  await workers?.reload(next);
 }
 
 const networksOf = (ethereum: Ethereum | undefined): MonitoredState['networks'] =>

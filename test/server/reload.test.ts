@@ -93,6 +93,20 @@ it.each(CASES)(
   },
 );
 
+it('SIGHUP does not end a server without workers and labels, and logs the options that need a restart', async () => {
+  const config = { role: 'rules', port: 0 };
+  writeFileSync(file, stringify(config));
+  const running = await start('--config "$0"');
+  server = running;
+  writeFileSync(file, stringify({ ...config, gateway: { cacheMemoryBytes: 0 }, stopDelayMs: 1 }));
+  running.process.kill('SIGHUP');
+  await until('the end of the reload', () => running.output().includes('"configuration reloaded"'));
+  expect(running.output()).toMatch(
+    /"options":\["stopDelayMs","gateway"\],"msg":"changed options need a restart, and are ignored until then"/,
+  );
+  expect(await labelsOf(running.url)).toEqual({});
+});
+
 it('SIGHUP reads no new labels if the workers cannot start with the new configuration', async () => {
   const labels = join(folder, 'labels.json');
   const config = {

@@ -5,6 +5,7 @@ import { type Config, checkNodes, rolesOf } from '../../config/index.ts';
 import { prestartThreads } from '../../dns/dataplane/embedded/threads/index.ts';
 import { inBackground } from '../../platform/background/index.ts';
 import { exitBetweenCommits } from '../../platform/exit/index.ts';
+import type { Server } from '../../server/index.ts';
 import { addConfigFlags, configFileOf, readConfig, readConfigAgain } from '../configFlags.ts';
 import { createLogger } from '../logger.ts';
 import { logStartup } from '../logStartup.ts';
@@ -48,12 +49,9 @@ export function registerStart(program: Command): void {
     logStartup(config, logger);
     const lock = lockDataDir(config.dataDir);
     try {
-      const server = await unlessStopped(
-        stopped,
-        startServer({ config, logger, lock, droppedLogLines: droppedLines }),
-      );
-      const read = (): Config => readConfigAgain(command, file);
-      if (server?.reload) reloadAtHangup(server.reload, { read, logger });
+      const starting = startServer({ config, logger, lock, droppedLogLines: droppedLines });
+      reloadAtHangup(starting, { read: () => readConfigAgain(command, file), logger });
+      const server = await unlessStopped(stopped, starting);
       if (server) notifySystemd('READY=1');
       await stopped;
       notifySystemd('STOPPING=1');
@@ -70,14 +68,12 @@ interface ReloadAtHangupOptions {
   readonly logger: Logger;
 }
 
-/** Reloads the configuration at SIGHUP. If nothing can be reloaded, it is not called, and SIGHUP ends the process. */
-function reloadAtHangup(
-  reload: (config: Config) => Promise<void>,
-  { read, logger }: ReloadAtHangupOptions,
-): void {
+/** Reloads the configuration at SIGHUP, which never ends the process: operators of DNS servers reload with it. */
+function reloadAtHangup(starting: Promise<Server>, { read, logger }: ReloadAtHangupOptions): void {
   const reloadNow = async (): Promise<void> => {
     logger.info('reloading the configuration');
     try {
+      const { reload } = await starting;
       await reload(read());
       logger.info('configuration reloaded');
     } catch (error) {

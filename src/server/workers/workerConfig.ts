@@ -76,9 +76,10 @@ function* dividedOptions(config: Config) {
 export function reloaded(
   before: Config,
   now: Config,
+  hasWorkers: boolean,
 ): { readonly config: Config; readonly ignored: readonly string[] } {
   const { gateway, http, tls } = now;
-  const config = { ...before, gateway, http, tls };
+  const config = hasWorkers ? { ...before, gateway, http, tls } : before;
   // The server reads the files of the console again.
   const textOf = (of: Config, name: keyof Config): string =>
     JSON.stringify(name === 'console' ? of.console.enabled : of[name]);
