@@ -1,7 +1,7 @@
 /** Counts the queries of one active attack, second by second, and returns the attack as reported. */
 
 import type { DetectedBy, LimitedQuery, Zone } from '../detector/index.ts';
-import { AnswerKind } from '../protocol/index.ts';
+import { AnswerKind, rcodeName } from '../protocol/index.ts';
 import {
   type Attack,
   type AttackChange,
@@ -15,7 +15,6 @@ import { LimitedTop, type SampleContext } from './limitedTop.ts';
 const MAX_CHANGES = 50;
 /** Maximum length of each list of most frequent values that is stored after the attack has ended. */
 const TOP_WHEN_ENDED = 20;
-const RCODES = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED'];
 const OTHER_KINDS: Readonly<Record<number, string>> = {
   [AnswerKind.noData]: 'NODATA',
   [AnswerKind.denial]: 'NXDOMAIN',
@@ -173,4 +172,4 @@ const ratesFrom = (of: (rate: keyof AttackRates) => number): AttackRates => ({
 });
 const NO_RATES = ratesFrom(() => 0);
 
-const codeOf = (kind: number): string => OTHER_KINDS[kind] ?? RCODES[kind] ?? `RCODE${kind}`;
+const codeOf = (kind: number): string => OTHER_KINDS[kind] ?? rcodeName(kind);

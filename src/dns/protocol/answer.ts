@@ -17,6 +17,19 @@ const TSIG_TYPE = 250;
 /** Returns the response code in the header of a message: the lower four bits of an extended response code. */
 export const rcodeOf = (packet: Uint8Array): number => (packet[3] ?? 0) & 0x0f;
 
+const RCODES: Readonly<Record<number, string>> = {
+  0: 'NOERROR',
+  1: 'FORMERR',
+  2: 'SERVFAIL',
+  3: 'NXDOMAIN',
+  4: 'NOTIMP',
+  5: 'REFUSED',
+  9: 'NOTAUTH',
+};
+
+/** Returns the name of a response code, for example REFUSED, or RCODE10 if it is rare. */
+export const rcodeName = (rcode: number): string => RCODES[rcode] ?? `RCODE${rcode}`;
+
 export const isResponse = (packet: Uint8Array): boolean => ((packet[2] ?? 0) & 0x80) !== 0;
 
 /** Kinds of answers. Values below 16 are response codes. The other values divide NOERROR without answer records. */

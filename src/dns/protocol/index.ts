@@ -7,6 +7,7 @@ export {
   isBareError,
   isResponse,
   negativeZone,
+  rcodeName,
   rcodeOf,
   readAnswer,
 } from './answer.ts';

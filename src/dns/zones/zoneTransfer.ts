@@ -12,6 +12,7 @@ import {
   nameToWire,
   QueryType,
   queryPacket,
+  rcodeName,
   rcodeOf,
   readUint16,
   skipName,
@@ -130,7 +131,7 @@ async function* messages(
           throw new Error('the answer does not match the query');
         const trusted = tsig?.verify(message, Date.now()) ?? [message];
         for (const one of trusted) {
-          if (rcodeOf(one) !== 0) throw new Error(`the server answered with rcode ${rcodeOf(one)}`);
+          if (rcodeOf(one) !== 0) throw new Error(`the server answered ${rcodeName(rcodeOf(one))}`);
           yield one;
         }
         // Only the answer to an AXFR query may have several messages.
