@@ -76,8 +76,13 @@ describe('hedged requests', () => {
     slow.intercept = undefined;
     expect((await balance()).json.result).toBe('0x0');
     const page = await (await fetch(`${floodgate.url}/metrics`)).text();
-    const hedges = /^floodgate_upstream_hedges_total\{.*method="eth_getBalance"\} (\d+)/m.exec(page)?.[1];
-    expect(Number(hedges)).toBeGreaterThanOrEqual(held);
+    const hedgesOf = (node: unknown): number => {
+      const labels = `network="mainnet",node="${node}",method="eth_getBalance"`;
+      return Number(
+        new RegExp(`^floodgate_upstream_hedges_total\\{${labels}\\} (\\d+)`, 'm').exec(page)?.[1] ?? 0,
+      );
+    };
+    expect(hedgesOf(preferred)).toBeGreaterThanOrEqual(held);
   });
 
   it('do not apply to eth_sendRawTransaction, which is sent to one node', async () => {

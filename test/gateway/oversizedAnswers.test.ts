@@ -112,7 +112,8 @@ describe('results above the limit with three nodes', () => {
   /** Number of hedged requests, which occur on a slow machine and add to the request counts. */
   const hedges = async (): Promise<number> => {
     const page = await (await fetch(`${floodgate.url}/metrics`)).text();
-    return Number(/^floodgate_upstream_hedges_total\{.*method="eth_call"\} (\d+)$/m.exec(page)?.[1] ?? 0);
+    const series = page.matchAll(/^floodgate_upstream_hedges_total\{.*method="eth_call"\} (\d+)$/gm);
+    return [...series].reduce((sum, [, count]) => sum + Number(count), 0);
   };
   const removalsNoted = (): number => floodgate.output().split('upstream removed from rotation').length;
 

@@ -12,7 +12,7 @@ it('the metrics of the gateway count each event of a node in its own series', as
   metrics.nodeFailed(call, new NodeError('nonsense', 'no JSON'));
   metrics.invalidResponse(call);
   metrics.disagreed(call);
-  metrics.hedged('n', 'eth_call');
+  metrics.hedged({ network: 'n', node: 'a', method: 'eth_call' });
   metrics.inexactGas({ network: 'n', node: 'a' }, 2);
   metrics.headWentBack('n');
   const lines = (await registry.metrics()).split('\n');
@@ -21,7 +21,7 @@ it('the metrics of the gateway count each event of a node in its own series', as
     `floodgate_upstream_request_duration_seconds_sum{${ofCall}} 1.5`,
     `floodgate_upstream_request_duration_seconds_count{${ofCall}} 1`,
     `floodgate_upstream_failures_total{${ofCall},reason="nonsense"} 1`,
-    'floodgate_upstream_hedges_total{network="n",method="eth_call"} 1',
+    'floodgate_upstream_hedges_total{network="n",node="a",method="eth_call"} 1',
     `floodgate_upstream_invalid_responses_total{${ofCall}} 1`,
     `floodgate_upstream_disagreements_total{${ofCall}} 1`,
     'floodgate_upstream_inexact_gas_total{network="n",node="a"} 2',

@@ -50,7 +50,7 @@ export class GatewayMetrics {
   readonly #limits: Counter<'limit'>;
   readonly #nodeDurations: Histogram<'network' | 'node' | 'method'>;
   readonly #nodeFailures: Counter<'network' | 'node' | 'method' | 'reason'>;
-  readonly #hedges: Counter<'network' | 'method'>;
+  readonly #hedges: Counter<keyof NodeCall>;
   readonly #invalidResponses: Counter<'network' | 'node' | 'method'>;
   readonly #disagreements: Counter<'network' | 'node' | 'method'>;
   readonly #inexactGas: Counter<'network' | 'node'>;
@@ -101,10 +101,11 @@ export class GatewayMetrics {
       'Failed requests to a node, by reason.',
       ['network', 'node', 'method', 'reason'],
     );
-    this.#hedges = counter('floodgate_upstream_hedges_total', 'Slow reads that were sent to a second node.', [
-      'network',
-      'method',
-    ]);
+    this.#hedges = counter(
+      'floodgate_upstream_hedges_total',
+      'Reads that were sent to another node, because this node was slow.',
+      ['network', 'node', 'method'],
+    );
     this.#invalidResponses = counter(
       'floodgate_upstream_invalid_responses_total',
       'Invalid responses of a node.',
@@ -182,8 +183,8 @@ export class GatewayMetrics {
     this.#disagreements.inc(call);
   }
 
-  hedged(network: string, method: string): void {
-    this.#hedges.inc({ network, method });
+  hedged(call: NodeCall): void {
+    this.#hedges.inc(call);
   }
 
   inexactGas(labels: Record<'network' | 'node', string>, transactions: number): void {

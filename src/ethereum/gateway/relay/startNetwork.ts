@@ -182,7 +182,7 @@ function observerOf(
       log.error({ ...about(node), method, reason }, 'upstream quarantined: invalid response');
       remotePolling?.reportNodeFault(node, { health: 'quarantined', reason });
     },
-    hedged: (method) => metrics.hedged(network, method),
+    hedged: (slow, method) => metrics.hedged(call(slow, method)),
     healthChanged(node, reason) {
       const { health } = node;
       // All processes notice a change of health, but only the process that polls the nodes logs it.

@@ -91,8 +91,9 @@ export class HedgedRequest {
     clearTimeout(this.#hedgeTimer);
     if (this.#hedgeDelayMs === undefined || this.#failedAt.length > 0) return;
     this.#hedgeTimer = setTimeout(() => {
-      if (this.#mayHedge() && this.#launch()) this.#upstreams.hedged(this.#request.method);
-      else this.#armHedge();
+      const [slow] = [...this.#running.keys()].slice(-1);
+      if (!this.#mayHedge() || !this.#launch()) this.#armHedge();
+      else if (slow !== undefined) this.#upstreams.hedged(slow, this.#request.method);
     }, this.#hedgeDelayMs);
     this.#hedgeDelayMs *= 2;
   }

@@ -239,7 +239,7 @@ export class RelayedRequests implements Upstreams {
     this.#observer.sentInvalidResponse(node, method, reason);
   }
 
-  hedged(method: string): void {
-    this.#observer.hedged(method);
+  hedged(slow: UpstreamNode, method: string): void {
+    this.#observer.hedged(slow, method);
   }
 }

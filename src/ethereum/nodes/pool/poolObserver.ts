@@ -8,7 +8,7 @@ export interface PoolObserver {
   answered(node: UpstreamNode, method: string, elapsedMs: number): void;
   failed(node: UpstreamNode, method: string, error: NodeError): void;
   sentInvalidResponse(node: UpstreamNode, method: string, reason: string): void;
-  hedged(method: string): void;
+  hedged(slow: UpstreamNode, method: string): void;
   /** The health changed, or is still `unknown` after the first failure. */
   healthChanged(node: UpstreamNode, reason: string): void;
   traceMethodFound(node: UpstreamNode, method: TraceMethod, remarks: readonly string[]): void;

@@ -20,6 +20,7 @@ export interface Upstreams {
   /** Counts a failure against the node's health, after it was recorded with `failedRequest`. */
   blameNode(node: UpstreamNode, error: NodeError): void;
   sentInvalidResponse(node: UpstreamNode, method: string, reason: string): void;
-  hedged(method: string): void;
+  /** Records that a node was slow, so that its request was sent to another node. */
+  hedged(slow: UpstreamNode, method: string): void;
   refresh(node: UpstreamNode): Promise<void>;
 }
