@@ -73,11 +73,12 @@ describe('a subscription to logs', () => {
     const text = await (await fetch(`${floodgate.url}/metrics`)).text();
     return Number(/^floodgate_gateway_websocket_connections (\d+)$/m.exec(text)?.[1]);
   }
+  /** Waits until the gateway has polled the head of the node. Calls of eth_blockNumber do not show that. */
   async function hasNewestHead(): Promise<void> {
-    const height = await connect(anvil.url).call('eth_blockNumber');
-    await until('the new head', async () => {
-      const { json } = await call(floodgate.gatewayUrl, 'eth_blockNumber');
-      return json.result === height;
+    const height = Number(await connect(anvil.url).call('eth_blockNumber'));
+    await until('a poll of the new head', async () => {
+      const text = await (await fetch(`${floodgate.url}/metrics`)).text();
+      return Number(/^floodgate_upstream_head_block\{.*\} (\d+)$/m.exec(text)?.[1]) === height;
     });
   }
   const values = (reported: () => { value: number }[]): number[] => reported().map(({ value }) => value);
