@@ -87,7 +87,7 @@ async function writeFile(file: string, pieces: Readable): Promise<void> {
   try {
     await pipeline(pieces, createWriteStream(file));
   } catch (error) {
-    // Unlike the error of an open, that of a write does not name the file.
+    // An error that occurs while the file is opened names it; a write error does not.
     const isWrite = error instanceof Error && 'syscall' in error && error.syscall === 'write';
     throw isWrite ? new OperatorError(`${file} is incomplete: ${error.message}`) : error;
   }

@@ -36,7 +36,7 @@ export function indexBlock(header: BlockHeader, traces: readonly Trace[]): Index
   };
 }
 
-/** Prepares a block of an index for storage in another one. Its result is that of `indexBlock` for the block's traces. */
+/** Prepares a block of an index for storage in another one. Returns the same as `indexBlock` for the block's traces. */
 export function indexChunks(block: StoredBlock, chunks: readonly Buffer[]): IndexedBlock {
   const postings = newPostings();
   for (let first = 0; first < block.traceCount; first += TRACES_PER_CHUNK) {

@@ -130,7 +130,7 @@ async function checkParties(
   const all = Array.from({ length: block.chunks }, (_, i) => chunks.get(number, i));
   const expected = writeOf({ block, chunks: all });
   const rows = partyRows(reading.chain, [{ ...expected, row: { ...expected.row, write } }]);
-  // The block may have been written after the sums were read.
+  // Perhaps a writer added the block after the sums were read.
   if (sums.get(write) !== partySumOf(rows) && !(await areParties(reading, block, rows)))
     throw new UnprovenRead(`ClickHouse: the rows by address of block ${number} differ from its traces`);
 }

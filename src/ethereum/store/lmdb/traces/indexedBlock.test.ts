@@ -18,7 +18,7 @@ import { openTraceStore } from './traceStore.ts';
 
 const shape = { addresses: syntheticAddresses(5), maxTransactions: 12, maxFrames: 4 };
 
-/** Gives all calls the same long input, which is stored in data chunks. */
+/** Replaces the input of a call by a long one, which is stored in a data chunk if it occurs several times. */
 function withSharedInput(trace: Trace): Trace {
   const input = `0x${'ab'.repeat(64 * 1024)}` as Data; // hex digits
   return trace.type === 'call' ? { ...trace, action: { ...trace.action, input } } : trace;

@@ -15,7 +15,7 @@ import { RowReader } from './rowReader.ts';
 /** Query parameters. Statements refer to them as {name:Type} and never contain their values. */
 export type Parameters = Readonly<Record<string, string | number | readonly (string | number | bigint)[]>>;
 
-/** Timeout of the statements of servers on ClickHouse, and of those that create tables or read all rows. */
+/** Timeouts on ClickHouse: of a server's statements, and of statements that create tables or read all rows. */
 const MAX_EXECUTION_SECONDS = 20;
 const MAX_COMMAND_SECONDS = 300;
 /** Time by which a request may take longer than its statement, so that the server aborts the statement first. */

@@ -30,8 +30,8 @@ export interface PartySumsOptions {
 }
 
 /**
- * Reads the rows by address of a partition, each once. The rows of one block are spread over the whole partition,
- * because they are sorted by address, so it would take as long to read them alone.
+ * Reads the rows by address of a partition, each once. Rows are sorted by address, so the rows of one block are spread
+ * over the whole partition, and a statement for a single block reads as much.
  */
 export async function readPartySums(
   { host, chain }: Source,
