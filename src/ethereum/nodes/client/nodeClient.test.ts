@@ -69,16 +69,15 @@ describe('relayed requests to a node that does not answer yet', () => {
   it('are never sent if they were aborted or timed out before their turn', async () => {
     const first = Array.from({ length: 100 }, () => relay(GREEDY));
     await until('the node has the requests of one client', () => heldFrom(GREEDY) > 10);
-    const running = heldFrom(GREEDY);
     await expect(relay(GREEDY, 1).body).rejects.toThrow('did not answer within 1 ms');
     for (const one of first) one.abort();
     for (const { body } of first) await expect(body).rejects.toThrow('aborted');
-    held.clear();
     const last = relay(GREEDY).body;
-    await until('a later request has a connection', () => held.size > 0);
-    expect([...held.keys()]).toEqual([`${GREEDY.address} 101`]);
+    await until('a later request has a connection', () => held.has(`${GREEDY.address} 101`));
+    // Requests that had a connection may reach the node after they were aborted.
+    expect(heldFrom(GREEDY)).toBeLessThan(1 + 32);
+    expect(held.has(`${GREEDY.address} 100`)).toBe(false); // timed out
     release();
     await last;
-    expect(running).toBeLessThan(32);
   });
 });
