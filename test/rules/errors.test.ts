@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { Agent, request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../support/until.ts';
@@ -313,6 +315,23 @@ describe('the rules API', () => {
     } finally {
       socket.destroy();
     }
+  });
+
+  it('sends Connection: close with the response to the 33rd rejected request of a connection', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const headers = { authorization: 'Bearer fg_unknown' };
+    const closes: number[] = [];
+    try {
+      for (let number = 1; number <= 34; number++) {
+        const request = httpRequest(server.baseUrl + rules, { agent, headers }).end();
+        const [response] = await once(request, 'response');
+        if (response.headers.connection === 'close') closes.push(number);
+        await once(response.resume(), 'end');
+      }
+    } finally {
+      agent.destroy();
+    }
+    expect(closes).toEqual([33]);
   });
 
   it('stores no rule in any of these requests', async () => {

@@ -90,10 +90,11 @@ function patternOf({ path, exactPath }: Route): RegExp {
 }
 
 function send(reply: FastifyReply, error: ApiError): FastifyReply {
-  // The header is removed because Fastify would close the connection after a body that is too large. A client that
-  // still sends the body could then lose the response.
+  // Fastify would close the connection after a body that is too large, and a client that still sends the body could then
+  // lose the response. Without `removeHeader`, node still adds `Connection: close` if it closes the connection itself.
+  if (reply.hasHeader('connection'))
+    reply.header('connection', reply.raw.shouldKeepAlive ? 'keep-alive' : 'close');
   return reply
-    .removeHeader('connection')
     .code(error.status)
     .headers(error.headers)
     .type('application/json')
