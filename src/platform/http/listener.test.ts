@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { pino } from 'pino';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { anyReaders } from '../../../test/support/anyReaders.ts';
 import { clientAddressReader } from '../addresses/index.ts';
 import { createListener } from './listener.ts';
@@ -15,7 +15,20 @@ describe('the listener', () => {
     { logger: pino({ level: 'silent' }), sendBadUrl: (reply) => reply, readers: anyReaders() },
   );
   listener.post('/', (_request, reply) => reply.send({}));
-  afterEach(() => listener.close());
+  afterAll(() => listener.close());
+
+  it.each([
+    { what: 'invalid JSON', type: 'application/json', body: '{' },
+    { what: 'a content type without parser', type: 'text/xml', body: '<a/>' },
+    { what: 'more than 1 MiB', type: 'application/json', body: ' '.repeat(1_048_577) },
+  ])('answers 404 with the paths it serves to a body of $what', async ({ type, body }) => {
+    const headers = { host: 'x', 'content-type': type };
+    const response = await listener.inject({ method: 'POST', url: '/unknown', headers, body });
+    expect([response.statusCode, response.json().error]).toEqual([
+      404,
+      expect.stringMatching(/^no route for POST \/unknown;/),
+    ]);
+  });
 
   it('answers 408 to clients that send head or body too slowly, and closes their connections', async () => {
     await listener.listen({ host: '127.0.0.1', port: 0 });

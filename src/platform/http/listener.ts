@@ -4,6 +4,7 @@ import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
+  type FastifyRequest,
   LogController,
 } from 'fastify';
 import type { ConnectionLimit } from './connections/connectionLimits.ts';
@@ -103,12 +104,16 @@ export function createListener(
     const isRefused = !ALWAYS_ANSWERED.has(request.url) && readers.exceeded(request.raw) !== undefined;
     done(isRefused ? new TooMuchUnsentError() : undefined);
   });
-  listener.setNotFoundHandler((request, reply) => {
+  const sendNotFound = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
     reply.code(404).send({
       error: `no route for ${request.method} ${pathOf(request.url)}; served: ${paths.join(', ')}`,
       served: paths,
     });
-  });
+  listener.setNotFoundHandler(sendNotFound);
+  // Fastify reads the body first, so it may report an error of the body although the path is unknown.
+  listener.setErrorHandler((error, request, reply) =>
+    request.is404 ? sendNotFound(request, reply) : reply.send(error),
+  );
   return listener;
 }
 
