@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Database, open } from 'lmdb';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Random } from '../../../../../test/support/random.ts';
 import { syntheticAddresses, syntheticBlock } from '../../../../../test/support/syntheticChain.ts';
+import { sealStoreFile } from '../../../../platform/storeFile/index.ts';
 import { type Hash, indexBlock, indexUnavailable, JsonWriter } from '../../../traces/index.ts';
 import { encodeRecord } from './checksum.ts';
 import { openTraceReader, openTraceStore, verifyTraces } from './index.ts';
@@ -18,10 +19,11 @@ const UNAVAILABLE = [FIRST + 5, FIRST + 41];
 const CHANGES = 6;
 
 describe('verifyTraces', () => {
+  let intact: string;
   let folder: string;
-  beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'floodgate-verify-'));
-    const store = openTraceStore(folder, { maxRecentPositions: 300, listsPerMerge: 10 });
+  beforeAll(async () => {
+    intact = mkdtempSync(join(tmpdir(), 'floodgate-verify-'));
+    const store = openTraceStore(intact, { maxRecentPositions: 300, listsPerMerge: 10 });
     const random = new Random(9);
     const shape = { addresses: syntheticAddresses(6), maxTransactions: 12, maxFrames: 5 };
     let parentHash: Hash | undefined;
@@ -43,7 +45,13 @@ describe('verifyTraces', () => {
     await store.close();
     expect(mostTraces, 'number of traces as in a mainnet block').toBeGreaterThan(300);
   });
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'floodgate-verify-'));
+    cpSync(intact, folder, { recursive: true });
+    sealStoreFile(folder);
+  });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  afterAll(() => rmSync(intact, { recursive: true, force: true }));
 
   const verified = () => verifyTraces(folder, () => undefined);
 
