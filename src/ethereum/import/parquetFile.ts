@@ -5,6 +5,8 @@ import {
   type FileMetaData,
   parquetMetadataAsync,
   parquetReadObjects,
+  parquetSchema,
+  type SchemaTree,
 } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { ImportError, type Row } from './format.ts';
@@ -56,7 +58,9 @@ export class ParquetFile implements TableFile {
     this.#handle = handle;
     this.#buffer = buffer;
     this.#metadata = metadata;
-    this.columns = topLevelNames(metadata);
+    const { children } = parquetSchema(metadata);
+    this.columns = children.map(({ element }) => element.name);
+    checkColumns(metadata, children.flatMap(leavesOf));
     this.roundedColumns = metadata.schema.flatMap(({ type, name }) => (type === 'FLOAT' ? name : []));
   }
 
@@ -118,15 +122,19 @@ export class ParquetFile implements TableFile {
   }
 }
 
-function topLevelNames({ schema }: FileMetaData): string[] {
-  const names: string[] = [];
-  const skip = (at: number): number => {
-    let next = at + 1;
-    for (let child = 0; child < (schema[at]?.num_children ?? 0); child++) next = skip(next);
-    return next;
-  };
-  for (let at = 1; at < schema.length; at = skip(at)) names.push(schema[at]?.name ?? '');
-  return names;
+/** Returns the paths of the columns that have values. */
+const leavesOf = ({ children, path }: SchemaTree): string[] =>
+  children.length === 0 ? [path.join('.')] : children.flatMap(leavesOf);
+
+/** Throws if a row group has a column that is not in the schema: the package would not report errors of its pages. */
+function checkColumns({ row_groups: groups }: FileMetaData, leaves: readonly string[]): void {
+  for (const { columns } of groups) {
+    const expected = new Set(leaves);
+    for (const { meta_data: column } of columns) {
+      const path = column?.path_in_schema.join('.') ?? '';
+      if (!expected.delete(path)) throw new Error(`a row group has the column ${path}, unlike the schema`);
+    }
+  }
 }
 
 function unreadable(path: string, reason: unknown): ImportError {
