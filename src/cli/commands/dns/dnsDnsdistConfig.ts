@@ -29,23 +29,23 @@ export function registerDnsDnsdistConfig(dns: Command): void {
       addAddress,
     )
     .requiredOption('--servers <addresses...>', 'addresses of the authoritative servers', addAddress)
-    .option(
-      '--proxy-protocol-servers <addresses...>',
-      'servers that receive the client address by PROXY protocol version 2 (dns.proxyProtocolServers)',
-      addAddress,
-      [],
+    .addOption(
+      new Option(
+        '--proxy-protocol-servers <addresses...>',
+        'servers that receive the client address by PROXY protocol version 2 (dns.proxyProtocolServers)',
+      )
+        .default([], 'none')
+        .argParser(addAddress),
     )
-    .option(
-      '--console <address>',
-      'address of the dnsdist console, for Floodgate',
-      addressOf,
-      addressOf('127.0.0.1:5199'),
+    .addOption(
+      new Option('--console <address>', 'address of the dnsdist console, for Floodgate')
+        .default(addressOf('127.0.0.1:5199'), '127.0.0.1:5199')
+        .argParser(addressOf),
     )
-    .option(
-      '--dnstap <address>',
-      'address on which Floodgate receives dnstap (dns.dnstapListen)',
-      addressOf,
-      addressOf('127.0.0.1:5301'),
+    .addOption(
+      new Option('--dnstap <address>', 'address on which Floodgate receives dnstap (dns.dnstapListen)')
+        .default(addressOf('127.0.0.1:5301'), '127.0.0.1:5301')
+        .argParser(addressOf),
     )
     .addOption(
       new Option(
