@@ -1,9 +1,10 @@
 /** Behaviour of dnsdist without Floodgate, before Floodgate has seen any traffic, and without dnstap frames. */
 import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { DnsdistConsole } from '../../src/dns/dataplane/dnsdist/index.ts';
+import { PendingTimes, ResponseTimes } from '../../src/dns/dataplane/index.ts';
 import { verdictOf } from '../../src/dns/detector/index.ts';
 import { QUIET } from '../../src/platform/logging/index.ts';
 import type { Rule } from '../../src/rules/index.ts';
@@ -33,6 +34,8 @@ beforeEach(async (ctx) => {
   consoleOf = new DnsdistConsole(dnsdist.console, dnsdist.key);
   atEnd(() => consoleOf.close());
 });
+
+afterEach(() => vi.restoreAllMocks());
 
 function optionsOf(rule: Rule): DriveOptions {
   const { key, dnstap, folder } = dnsdist;
@@ -128,6 +131,7 @@ it.each([
     'none in the default pool',
   ],
   ['has no logger of dnstap', 'floodgateTap=nil', 'does not set floodgateTap'],
+  ['logs queries, but no answers', 'rmResponseRule(0)', 'no addResponseAction that logs answers'],
 ])('dnsdist keeps its own rules if it %s, and Floodgate logs the reason', async (_what, change, reason) => {
   const own = 'newRuleAction(AllRule(),RCodeAction(DNSRCode.REFUSED),{name="own"})';
   await consoleOf.run(`${change} setRules({${own}})`);
@@ -141,6 +145,24 @@ it.each([
   expect(warnings).toEqual([{ node: expect.any(String), reason: expect.stringContaining(reason) }]);
   expect(guard.dataPlane.hasRules()).toBe(false);
   expect(await consoleOf.run('showRules()')).toContain('own');
+});
+
+it('answers from the packet cache of dnsdist do not make its servers unhealthy', async () => {
+  const guard = await driven(RULE);
+  atEnd(() => guard.stop());
+  const answered = vi.spyOn(ResponseTimes.prototype, 'answered');
+  const unanswered = vi.spyOn(ResponseTimes.prototype, 'unanswered');
+  let id = 0;
+  const ask = (name: string) => client.ask(query(`${name}.${ZONE_NAME}`, 1, ++id), dnsdist);
+  // dnsdist discards dnstap frames until it has connected to Floodgate.
+  await until('an answer to be counted', async () => (await ask('www')) && answered.mock.calls.length > 0);
+  await consoleOf.run('getPool(""):setCache(newPacketCache(1000))');
+  for (let n = 0; n < 100; n++) await ask('h0');
+  expect(await consoleOf.run('getPool(""):getCache():printStats()')).toContain('Hits: 99');
+  // A query counts as unanswered in the first check that follows a report from half a second later.
+  const checks = vi.spyOn(PendingTimes.prototype, 'expire');
+  await until('checks with later reports', async () => (await ask('www')) && checks.mock.calls.length >= 3);
+  expect(unanswered).not.toHaveBeenCalled();
 });
 
 it('dnsdist counts every query itself, without any dnstap frame', async () => {

@@ -63,6 +63,15 @@ it('SERVFAIL, late answers and missing answers count as unanswered', () => {
   expect(counted()).toEqual({ byTime: {}, unanswered: 3 });
 });
 
+it('queries that were answered from a cache are not counted', () => {
+  const { pending, asked, sent, answered, counted } = reported();
+  sent('cached.test', 1000);
+  pending.answeredFromCache(asked('cached.test'), PORT);
+  answered('cached.test', 1001);
+  pending.expire(100_000);
+  expect(counted()).toEqual({ byTime: {}, unanswered: 0 });
+});
+
 it('a query waits while reports are late, and counts as unanswered after two seconds without a report', () => {
   const { pending, sent, counted } = reported();
   sent('a.test', 1000);

@@ -61,15 +61,27 @@ export class PendingTimes {
 
   // biome-ignore lint/complexity/useMaxParams: called for each packet: no object is allocated
   answered(question: Asked, port: number, answer: Uint8Array, answeredMs: number): void {
-    const client = clientOf(question, port);
-    const slot = slotOf(question, client);
-    const sentMs = this.#sentMs[slot] as number; // index below SLOTS
-    if (sentMs === 0 || this.#client[slot] !== client) return;
-    if (this.#hashHigh[slot] !== question.hashHigh || this.#hashLow[slot] !== question.hashLow) return;
-    this.#sentMs[slot] = 0;
+    const sentMs = this.#take(question, port);
+    if (sentMs === 0) return;
     const timeMs = answeredMs - sentMs;
     if (timeMs < ANSWER_MS && rcodeOf(answer) !== RCODE_SERVFAIL) this.#times.answered(KNOWN, timeMs);
     else this.#times.unanswered(KNOWN);
+  }
+
+  /** Removes a query without counting it, because no server received it. */
+  answeredFromCache(question: Asked, port: number): void {
+    this.#take(question, port);
+  }
+
+  /** Frees the slot of a query and returns the time of the query. Returns 0 if the query is not stored. */
+  #take(question: Asked, port: number): number {
+    const client = clientOf(question, port);
+    const slot = slotOf(question, client);
+    if (this.#client[slot] !== client) return 0;
+    if (this.#hashHigh[slot] !== question.hashHigh || this.#hashLow[slot] !== question.hashLow) return 0;
+    const sentMs = this.#sentMs[slot] as number; // index below SLOTS
+    this.#sentMs[slot] = 0;
+    return sentMs;
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { Network, ServerAddress } from '../../../platform/addresses/index.ts';
 import type { DnsServer } from '../index.ts';
+import { CACHE_IDENTITY, TAP_IDENTITY } from './dnstap.ts';
 import { luaText } from './luaText.ts';
 import { type Refusal, refusalRule, refusalsOf } from './refusals.ts';
 import { NO_SERVER, RULES_LOADER, SERVFAIL_BUCKET } from './rulesLoader.ts';
@@ -55,9 +56,10 @@ export function dnsdistConfiguration({
     `controlSocket(${luaText(textOf(console))})`,
     `floodgateTap=newFrameStreamTcpLogger(${luaText(textOf(dnstap))},${TAP_OPTIONS})`,
     ...refusals.map(addAction),
-    'addAction(AllRule(),DnstapLogAction("floodgate",floodgateTap),{name="floodgate-tap"})',
+    `addAction(AllRule(),DnstapLogAction("${TAP_IDENTITY}",floodgateTap),{name="floodgate-tap"})`,
     addAction(NO_SERVER),
-    'addResponseAction(AllRule(),DnstapLogResponseAction("floodgate",floodgateTap))',
+    `addResponseAction(AllRule(),DnstapLogResponseAction("${TAP_IDENTITY}",floodgateTap))`,
+    `addCacheHitResponseAction(AllRule(),DnstapLogResponseAction("${CACHE_IDENTITY}",floodgateTap))`,
     ...(folder === undefined
       ? []
       : [

@@ -290,14 +290,15 @@ export class DnsdistDataPlane implements DataPlane {
   }
 
   #learnFrom(frame: TapFrame, pending: PendingTimes): void {
-    const { isAnswer, overUdp, client, clientPort, timeMs, message } = frame;
+    const { isAnswer, isCached, overUdp, client, clientPort, timeMs, message } = frame;
     const { detector } = this.#context;
     const question = this.#question;
     const nowMs = Date.now();
     pending.note(timeMs, nowMs);
     if (isAnswer) {
       if (!readAnswer(message, detector.key, question)) return;
-      if (overUdp) pending.answered(question, clientPort, message, timeMs);
+      if (overUdp && isCached) pending.answeredFromCache(question, clientPort);
+      else if (overUdp) pending.answered(question, clientPort, message, timeMs);
       if (!this.#users.isEmpty) this.#users.answered(keyOf(frame, question), message);
       detector.learnAnswer(message, question, addressText(client), nowMs, !overUdp);
       this.#networks.note(client, nowMs);

@@ -7,6 +7,8 @@ import { FrameStream } from './frameStream.ts';
 /** A DNS query or answer that a DNS server has recorded. */
 export interface TapFrame {
   readonly isAnswer: boolean;
+  /** Whether the DNS server answered from its own cache. */
+  readonly isCached: boolean;
   readonly overUdp: boolean;
   /** Address of the client: 4 or 16 bytes, in network byte order. Empty if the frame contains no address. */
   readonly client: Uint8Array;
@@ -23,7 +25,12 @@ export interface DnstapListener {
   onFrame(frame: TapFrame, pending: PendingTimes): void;
 }
 
+/** Identities in dnstap frames: of queries and answers of servers, and of answers from the packet cache of dnsdist. */
+export const TAP_IDENTITY = 'floodgate';
+export const CACHE_IDENTITY = 'floodgate-cache';
+
 const CONTENT_TYPE = Buffer.from('protobuf:dnstap.Dnstap');
+const CACHE_BYTES = Buffer.from(CACHE_IDENTITY);
 const CONTROL = { accept: 1, start: 2, stop: 3, ready: 4, finish: 5 } as const;
 const CONTENT_TYPE_FIELD = 1;
 const CLIENT_QUERY = 5;
@@ -109,7 +116,8 @@ function uint32(value: number): Buffer {
   return bytes;
 }
 
-/** Field numbers in dnstap.proto: the field with the message, and below the fields of the message. */
+/** Field numbers in dnstap.proto: the fields with identity and message, and below the fields of the message. */
+const DNSTAP_IDENTITY = 1;
 const DNSTAP_MESSAGE = 14;
 const MESSAGE = {
   type: 1,
@@ -126,8 +134,10 @@ const MESSAGE = {
 
 /** Returns the query or answer in a dnstap frame. Undefined if it is not of type CLIENT_QUERY or CLIENT_RESPONSE. */
 export function readTapFrame(frame: Uint8Array): TapFrame | undefined {
-  const message = fieldsOf(frame).get(DNSTAP_MESSAGE);
+  const outer = fieldsOf(frame);
+  const message = outer.get(DNSTAP_MESSAGE);
   if (!(message instanceof Uint8Array)) return undefined;
+  const identity = outer.get(DNSTAP_IDENTITY);
   const fields = fieldsOf(message);
   const type = fields.get(MESSAGE.type);
   if (type !== CLIENT_QUERY && type !== CLIENT_RESPONSE) return undefined;
@@ -140,6 +150,7 @@ export function readTapFrame(frame: Uint8Array): TapFrame | undefined {
   const nanoseconds = fields.get(isAnswer ? MESSAGE.responseNanoseconds : MESSAGE.queryNanoseconds);
   return {
     isAnswer,
+    isCached: identity instanceof Uint8Array && Buffer.from(identity).equals(CACHE_BYTES),
     overUdp: fields.get(MESSAGE.socketProtocol) === UDP,
     client: client instanceof Uint8Array ? client : new Uint8Array(),
     clientPort: typeof port === 'number' ? port : 0,

@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { outcomes, reasons } from '../../detector/index.ts';
+import { TAP_IDENTITY } from './dnstap.ts';
 import { NETWORK_BITS } from './lookupFiles/knownNetworks.ts';
 import { type Refusal, refusalRule } from './refusals.ts';
 
@@ -180,6 +181,9 @@ local function store(path)
 end
 function floodgateApply(refusals,data,folder)
   if not floodgateTap then error("dnsdist.conf does not set floodgateTap; use the output of floodgate dns dnsdist-config",0) end
+  if #getTopResponseRules(1)==0 then
+    error("dnsdist.conf has no addResponseAction that logs answers to floodgateTap, so Floodgate would learn no names; use the output of floodgate dns dnsdist-config",0)
+  end
   if #getServers()>0 and #getPoolServers("")==0 then
     error("dnsdist.conf has servers, but none in the default pool; the rules of Floodgate replace all rules, also those with PoolAction, so use newServer without pool",0)
   end
@@ -192,7 +196,7 @@ function floodgateApply(refusals,data,folder)
   local rules={}
   local function add(rule) rules[#rules+1]=rule end
   for _,rule in ipairs(refusals) do add(rule) end
-  add(newRuleAction(AllRule(),DnstapLogAction("floodgate",floodgateTap),{name="floodgate-tap"}))
+  add(newRuleAction(AllRule(),DnstapLogAction("${TAP_IDENTITY}",floodgateTap),{name="floodgate-tap"}))
   buckets={}
   local head,past
   local function endOfAlways()
