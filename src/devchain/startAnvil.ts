@@ -4,7 +4,7 @@ import { inBackground } from '../platform/background/index.ts';
 import { anvilBinary } from './anvilBinary.ts';
 import { connect } from './node.ts';
 import { type Exit, startProcess } from './nodeProcess.ts';
-import { keepState, notSaved } from './stateFile.ts';
+import { keepFirstGenesis, keepState, notSaved } from './stateFile.ts';
 
 /** Number of newest blocks whose states anvil keeps, for reorganisations and historical calls. A state takes 1 MB. */
 export const KEPT_STATES = 128;
@@ -72,7 +72,9 @@ interface Launch extends AnvilOptions {
 async function launchAnvil(options: Launch): Promise<Anvil> {
   const { statePath, blockTimeMs, port = 0, extraArgs = [], log, file, fresh } = options;
   const mining = blockTimeMs === undefined ? ['--no-mining'] : ['--block-time', String(blockTimeMs / 1_000)];
-  const state = fresh || statePath === undefined ? [] : ['--load-state', statePath];
+  const loaded = fresh ? undefined : statePath;
+  if (loaded !== undefined) await keepFirstGenesis(loaded);
+  const state = loaded === undefined ? [] : ['--load-state', loaded];
   // `fifo` orders the transactions of a block by their arrival.
   const fixed = [
     '--host',

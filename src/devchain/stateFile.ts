@@ -1,4 +1,4 @@
-import { open, rename } from 'node:fs/promises';
+import { open, readFile, rename } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { inBackground } from '../platform/background/index.ts';
@@ -49,10 +49,32 @@ export function keepState(options: {
 
 export const notSaved = (error: unknown): string => `the development chain could not be saved: ${error}`;
 
-/** Writes the chain to `path` atomically. anvil's `--state-interval` does not, so that a kill may break the file. */
+/** Writes the chain to `path`. */
 async function saveState(node: Node, path: string): Promise<void> {
   const dump = await node.call<string>(DUMP_METHOD);
-  const state = await promisify(gunzip)(Buffer.from(dump.slice(2), 'hex'));
+  await replaceFile(path, await promisify(gunzip)(Buffer.from(dump.slice(2), 'hex')));
+}
+
+interface State {
+  readonly blocks?: readonly { readonly header: { readonly number: string; readonly timestamp: string } }[];
+}
+
+/**
+ * Removes all genesis blocks from a saved chain but the oldest one. Each start of anvil adds a genesis block of its own
+ * to the chain that it loads, and the next start would use any of them as block 0.
+ */
+export async function keepFirstGenesis(path: string): Promise<void> {
+  const state: State = JSON.parse(await readFile(path, 'utf8'));
+  const { blocks = [] } = state;
+  const genesis = blocks.filter(({ header }) => Number(header.number) === 0);
+  if (genesis.length < 2) return;
+  const [first] = genesis.sort((a, b) => Number(a.header.timestamp) - Number(b.header.timestamp));
+  const kept = blocks.filter((block) => block === first || !genesis.includes(block));
+  await replaceFile(path, JSON.stringify({ ...state, blocks: kept }));
+}
+
+/** Replaces a file atomically. anvil's `--state-interval` does not, so that a kill may break the file. */
+async function replaceFile(path: string, state: Buffer | string): Promise<void> {
   const unfinished = `${path}.unfinished`;
   const file = await open(unfinished, 'w', 0o600);
   try {

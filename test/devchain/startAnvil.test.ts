@@ -138,6 +138,21 @@ describe('startAnvil with a statePath', () => {
     expect(await connect(second.url).call('trace_block', '0x2')).toHaveLength(1);
   });
 
+  test('keeps block 0 over any number of restarts', async () => {
+    const statePath = join(folder, 'state.json');
+    const first = await start({ statePath });
+    await transferInABlock(first.url);
+    const genesis = await connect(first.url).call('eth_getBlockByNumber', '0x0', false);
+    await first.stop();
+    const nowSeconds = Math.floor(Date.now() / 1000);
+    for (let hour = 1; hour <= 6; hour++) {
+      // anvil's own genesis block depends on the time of the start.
+      const next = await start({ statePath, extraArgs: ['--timestamp', String(nowSeconds + hour * 3600)] });
+      expect(await connect(next.url).call('eth_getBlockByNumber', '0x0', false)).toEqual(genesis);
+      await next.stop();
+    }
+  });
+
   test('continues from the last save after SIGKILL', async () => {
     const statePath = join(folder, 'state.json');
     const first = await start({ statePath });
