@@ -97,7 +97,7 @@ describe('a folder of unknown origin', () => {
     const path = replace(join('rules', file), make);
     const before = name === 'a symbolic link' ? readFileSync(join(made, 'outside')) : undefined;
     const { status, stdout } = await floodgate(['verify', '--data-dir', folder]);
-    expect(stdout).toBe(`rules: damaged: ${path} is ${name}; only regular files are allowed\n`);
+    expect(stdout).toBe(`rules: failed: ${path} is ${name}; only regular files are allowed\n`);
     expect(status).toBe(1);
     // The file to which a link leads was not changed.
     if (before !== undefined) expect(readFileSync(join(made, 'outside')).equals(before)).toBe(true);
@@ -107,7 +107,7 @@ describe('a folder of unknown origin', () => {
     rmSync(join(folder, 'rules', 'opening-lock'), { recursive: true, force: true });
     const path = replace('rules/opening-lock', (at) => symlinkSync(made, at));
     const { stdout } = await floodgate(['verify', '--data-dir', folder]);
-    expect(stdout).toBe(`rules: damaged: ${path} is a symbolic link; only folders are allowed\n`);
+    expect(stdout).toBe(`rules: failed: ${path} is a symbolic link; only folders are allowed\n`);
     expect(existsSync(join(made, 'data.mdb'))).toBe(false);
   });
 

@@ -144,6 +144,10 @@ describe('a restore or a verification that was interrupted', () => {
     await restore();
     const damaged = join(root, 'damaged');
     cpSync(backup, damaged, { recursive: true });
+    writeFileSync(join(damaged, 'backup.json'), '{"madeOn":"","stores":["rules","traces"]}');
+    await expect(restoreData(damaged, folder(), killed)).rejects.toThrow(
+      /backup.json has no SHA-256 of rules: restore the backup with the version of Floodgate that made it/,
+    );
     writeFileSync(join(damaged, 'backup.json'), '{"madeOn":');
     await expect(restoreData(damaged, folder(), killed)).rejects.toThrow(/backup.json is damaged/);
   });

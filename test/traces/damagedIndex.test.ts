@@ -87,7 +87,7 @@ it('verify names the command that repairs a damaged index', async () => {
   const verified = await run(['verify', '--data-dir', dataDir]);
   expect(verified.status).toBe(1);
   expect(verified.stdout).toMatch(
-    /^traces: damaged: the index is damaged: record \d+ of chunks-0 does not match its checksum; repair: /m,
+    /^traces: failed: the index is damaged: record \d+ of chunks-0 does not match its checksum; repair: /m,
   );
   expect(existsSync(join(dataDir, 'traces', 'verified'))).toBe(false);
   const command = /repair: floodgate (index --again 0-1023 --upstream) URL/.exec(verified.stdout)?.[1] ?? '';

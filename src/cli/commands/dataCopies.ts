@@ -96,13 +96,14 @@ export function registerVerify(program: Command): void {
     const { dataDir } = readConfig(command);
     const problems = await verifyData(dataDir, verifyInChild);
     for (const [name, found] of problems) {
-      const line = found.length === 0 ? `${name}: whole` : `${name}: damaged: ${found.join('; ')}`;
+      const line = found.length === 0 ? `${name}: whole` : `${name}: failed: ${found.join('; ')}`;
       await print(json ? JSON.stringify({ store: name, problems: found }) : line);
     }
     if ([...problems.values()].some((found) => found.length > 0))
       throw new OperatorError(
-        `${dataDir} is damaged. Repair an index with floodgate index --again RANGE --upstream URL; otherwise restore a backup, ` +
-          'or remove the stores that can be rebuilt: traces, gateway (except API keys), dns',
+        `${dataDir} did not pass the check. If a line above says what to do, do that. Otherwise repair an index with ` +
+          'floodgate index --again RANGE --upstream URL, restore a backup, or remove the stores that can be rebuilt: ' +
+          'traces, gateway (except API keys), dns',
       );
   });
 }

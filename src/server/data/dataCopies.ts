@@ -90,6 +90,11 @@ export async function restoreData(backup: string, dataDir: string, verify: Verif
     throw new BackupError(`${backup} is not a complete backup: it has no ${MANIFEST}`);
   requireRegular(join(backup, MANIFEST), manifest);
   const sums = sumsIn(join(backup, MANIFEST));
+  const unlisted = stores.find((store) => sums?.[store] === undefined);
+  if (unlisted !== undefined)
+    throw new BackupError(
+      `${join(backup, MANIFEST)} has no SHA-256 of ${unlisted}: restore the backup with the version of Floodgate that made it`,
+    );
   const lock = lockDataDir(dataDir, true);
   try {
     const moved = beginRestore(join(backup, MANIFEST), dataDir);
