@@ -1,10 +1,27 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { smallFileSystem } from '../support/smallFileSystem.ts';
 import { startFloodgateProcess } from '../support/startFloodgate.ts';
 import { type Ended, floodgate } from './support/run.ts';
+
+it('a server that was killed starts again on a full disk', async (context) => {
+  const { folder } = smallFileSystem(context, 8 * 1024 * 1024);
+  const options = {
+    dataDir: join(folder, 'data'),
+    args: ['--dns-account', 'a', '--dns-listen', '127.0.0.1:0', '--dns-servers', '127.0.0.1:9'],
+    whenListening: true,
+  };
+  await (await startFloodgateProcess(options)).kill();
+  const { bavail, bsize } = statfsSync(folder);
+  writeFileSync(join(folder, 'filler'), Buffer.alloc(bavail * bsize));
+  expect(statfsSync(folder).bavail).toBe(0);
+  const { output, stop } = await startFloodgateProcess(options);
+  expect(output()).toContain('"msg":"guarding DNS"');
+  expect(await stop()).toBe(0);
+});
 
 describe('a server exits with 1 and prints what to do', () => {
   let folder: string;

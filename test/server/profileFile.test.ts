@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, it } from 'vitest';
 import { AttackDetector, type Learned, type ProfileEntry } from '../../src/dns/detector/index.ts';
@@ -60,9 +60,9 @@ it('a profile is not exported over a file or without a profile, and not imported
   await expect(exportProfile(temporaryFolder(), `${file}2`)).rejects.toThrow(/contains no profile/);
   const running = temporaryFolder();
   // The lock of another running process: the parent of this one.
-  writeFileSync(
-    `${running}/floodgate.lock`,
+  symlinkSync(
     JSON.stringify({ pid: process.ppid, started: startOf(process.ppid) }),
+    `${running}/floodgate.lock`,
   );
   await expect(importProfile({ dataDir: running, file, replaces: false })).rejects.toThrow(
     /in use by another/,

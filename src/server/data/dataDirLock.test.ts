@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -26,7 +26,7 @@ it('lockDataDir respects the lock of a running process and takes over the lock o
   // The shell would wait for the child.
   const name = () => readFileSync(`/proc/${statOf(pid)[1]}/comm`, 'utf8');
   await until('its parent is no shell any more', () => name() === 'sleep\n');
-  writeFileSync(join(folder, 'floodgate.lock'), JSON.stringify({ pid, started: statOf(pid)[19] }));
+  symlinkSync(JSON.stringify({ pid, started: statOf(pid)[19] }), join(folder, 'floodgate.lock'));
   expect(() => lockDataDir(folder)).toThrow(`in use by another Floodgate, process ${pid}`);
   process.kill(pid, 'SIGKILL');
   await until('it has ended', () => statOf(pid)[0] === 'Z');

@@ -1,6 +1,6 @@
-import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { createFolder, readRegular } from '../../platform/regularFile/index.ts';
+import { createFolder } from '../../platform/regularFile/index.ts';
 
 /** Thrown if another process uses the data folder. Two servers must never write to the same folder. */
 class DataDirInUseError extends Error {
@@ -36,47 +36,45 @@ const MAX_ATTEMPTS = 5;
  */
 export function lockDataDir(dataDir: string, restores = false): DataDirLock {
   const file = join(dataDir, LOCK_FILE);
-  const mine = `${file}.${process.pid}`;
   try {
     createFolder(dataDir);
-    const owner: LockOwner = { pid: process.pid, started: startOf(process.pid) };
-    rmSync(mine, { force: true });
-    // The flag fails for a link that was created in between.
-    writeFileSync(mine, JSON.stringify(owner), { flag: 'wx' });
   } catch (error) {
-    throw new DataDirUnusableError(
-      `the data folder ${dataDir} cannot be written: ${error instanceof Error ? error.message : error}. ` +
-        'Check its permissions and the free space, or choose another folder with --data-dir',
-    );
+    throw unusable(dataDir, error);
   }
-  try {
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      if (tryLink(mine, file)) {
-        const release = (): void => rmSync(file, { force: true });
-        if (restores || !existsSync(join(dataDir, RESTORING))) return { release };
-        release();
-        throw new DataDirUnusableError(
-          `${dataDir} contains an unfinished restore: run the same \`floodgate restore\` again, or use another folder`,
-        );
-      }
-      removeStale(file, dataDir);
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+    if (tryLock(dataDir, file)) {
+      const release = (): void => rmSync(file, { force: true });
+      if (restores || !existsSync(join(dataDir, RESTORING))) return { release };
+      release();
+      throw new DataDirUnusableError(
+        `${dataDir} contains an unfinished restore: run the same \`floodgate restore\` again, or use another folder`,
+      );
     }
-  } finally {
-    rmSync(mine, { force: true });
+    removeStale(file, dataDir);
   }
   throw new DataDirInUseError(`${dataDir} is being locked by another process; try again`);
 }
 
-/** Creates the file `to` as a hard link to `from`, which is atomic. Returns false if `to` already exists. */
-function tryLink(from: string, to: string): boolean {
+/**
+ * Creates the lock, a symbolic link whose target is the text of the owner. File systems store a short target without a
+ * data block, so that a server also starts on a full disk. Returns false if the lock exists.
+ */
+function tryLock(dataDir: string, file: string): boolean {
+  const owner: LockOwner = { pid: process.pid, started: startOf(process.pid) };
   try {
-    linkSync(from, to);
+    symlinkSync(JSON.stringify(owner), file);
     return true;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
-    throw error;
+    throw unusable(dataDir, error);
   }
 }
+
+const unusable = (dataDir: string, error: unknown): DataDirUnusableError =>
+  new DataDirUnusableError(
+    `the data folder ${dataDir} cannot be written: ${error instanceof Error ? error.message : error}. ` +
+      'Check its permissions and the free space, or choose another folder with --data-dir',
+  );
 
 function removeStale(file: string, dataDir: string): void {
   const holder = readHolder(file);
@@ -101,7 +99,7 @@ function removeStale(file: string, dataDir: string): void {
 
 function readHolder(file: string): LockOwner | undefined {
   try {
-    return JSON.parse(readRegular(file)) as LockOwner; // only lockDataDir writes the file, atomically
+    return JSON.parse(readlinkSync(file)) as LockOwner; // only lockDataDir creates the link
   } catch {
     return undefined;
   }
