@@ -242,6 +242,17 @@ describe('attack log', () => {
     expect(of(guarded, 'started')).toHaveLength(2);
   });
 
+  it('does not end an attack before its start if the clock was set back', () => {
+    const guarded = new Guarded(['example.test']);
+    guarded.second(['example.test']);
+    guarded.pass(-86_400_000);
+    for (let second = 0; second < 60; second++) guarded.pass(SECOND_MS);
+    guarded.pass(HOLD_MS);
+    const [ended] = of(guarded, 'ended');
+    expect(ended?.started_on).toMatch(/^\d{4}-/);
+    expect(ended).toMatchObject({ last_seen_on: ended?.started_on, ended_on: ended?.started_on });
+  });
+
   it('continues an attack with its counts after a restart', () => {
     const guarded = new Guarded(['example.test']);
     guarded.second(['example.test']);

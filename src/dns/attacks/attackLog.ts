@@ -150,7 +150,7 @@ export class AttackLog {
       this.#open.delete(attack.id);
       if (attack === this.#jointAttack) this.#jointAttack = undefined;
       for (const [zone, other] of this.#byZone) if (other === attack) this.#byZone.delete(zone);
-      ended.push({ kind: 'ended', attack: attack.toAttack(attack.lastSeenMs) });
+      ended.push({ kind: 'ended', attack: attack.toAttack('ended') });
     }
     return ended;
   }

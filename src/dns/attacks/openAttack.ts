@@ -139,26 +139,29 @@ export class OpenAttack {
     return this.#peak.queries;
   }
 
-  /** Returns the attack as stored and reported. `endedMs`: time at which it ended. Undefined if it is active. */
-  toAttack(endedMs?: number): Attack {
+  /** Returns the attack as stored and reported. */
+  toAttack(state: Attack['state'] = 'active'): Attack {
     const counted = this.#counted;
+    const hasEnded = state === 'ended';
+    // If the clock was set back, the attack was last seen before it started.
+    const lastSeenOn = new Date(Math.max(this.startedMs, this.lastSeenMs)).toISOString();
     return {
       id: this.id,
-      state: endedMs === undefined ? 'active' : 'ended',
+      state,
       zones: [...this.#zones],
       zone_count: this.#zoneCount,
       detected_by: this.#detectedBy,
       rule: this.rule,
       started_on: new Date(this.startedMs).toISOString(),
-      last_seen_on: new Date(this.lastSeenMs).toISOString(),
-      ended_on: endedMs === undefined ? undefined : new Date(endedMs).toISOString(),
-      now: endedMs === undefined ? this.#now : NO_RATES,
+      last_seen_on: lastSeenOn,
+      ended_on: hasEnded ? lastSeenOn : undefined,
+      now: hasEnded ? NO_RATES : this.#now,
       peak: this.#peak,
       ...counted,
       known_names: { ...counted.known_names },
       limited_share: counted.queries === 0 ? 0 : Math.min(1, counted.limited / counted.queries),
       response_codes: { ...this.#codes },
-      ...this.#top.toLists(endedMs === undefined ? undefined : TOP_WHEN_ENDED),
+      ...this.#top.toLists(hasEnded ? TOP_WHEN_ENDED : undefined),
       changes: [...this.#changes],
     };
   }

@@ -14,7 +14,7 @@ export class PacketFaults {
 
   note(error: unknown, nowMs: number): void {
     this.count++;
-    if (nowMs - this.#reportedMs < TELL_EVERY_MS) return;
+    if (Math.abs(nowMs - this.#reportedMs) < TELL_EVERY_MS) return;
     this.#reportedMs = nowMs;
     this.#onFault(error instanceof Error ? (error.stack ?? error.message) : String(error));
   }

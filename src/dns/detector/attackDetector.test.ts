@@ -302,6 +302,21 @@ describe('a zone whose names cannot be learned', () => {
     expect(verdictText(detector.decide(random(), NOW))).toBe('paid unknownName');
   });
 
+  it('passes when the servers are healthy again, also if the clock was set back', () => {
+    const detector = seeded({}, { learnForMinutes: 0 });
+    const wild = detector.zones.add(`users.${ZONE}`);
+    if (wild !== undefined) wild.anyNameExists = true;
+    detector.setUpstreamsHealthy(false, NOW);
+    const earlierMs = NOW - 86_400_000;
+    const laterMs = earlierMs + 600_000;
+    for (const ms of [earlierMs, laterMs]) {
+      detector.setUpstreamsHealthy(true, ms);
+      detector.tick(ms);
+    }
+    for (let i = 0; i < 2000; i++)
+      expect(verdictText(detector.decide(question(`u${i}.users.${ZONE}`), laterMs))).not.toMatch('dropped');
+  });
+
   it('is recognised by one-time names, and passes at its usual rate', () => {
     const detector = new AttackDetector(KEY, { learnForMinutes: 1, profile: { maxNames: 10_000 } }, NOW);
     detector.zones.add('list.test');

@@ -227,7 +227,8 @@ export class AttackDetector implements AnswerSink {
   /** Sets whether the DNS servers behind the guard answer in time. Call every second. Before that, they count as healthy. */
   setUpstreamsHealthy(isHealthy: boolean, nowMs: number): void {
     this.#policy.flags.upstreamsHealthy = isHealthy;
-    if (!isHealthy) this.#unhealthyMs = nowMs;
+    // If the clock was set back, the time since then must not be negative.
+    this.#unhealthyMs = isHealthy ? Math.min(this.#unhealthyMs, nowMs) : nowMs;
     this.#isRelaxed = nowMs - this.#unhealthyMs >= RELAXED_AFTER_MS;
   }
 

@@ -137,7 +137,7 @@ export class EmbeddedDataPlane implements DataPlane {
   tick(nowMs: number): void {
     this.#udp?.tick(nowMs);
     this.#tcp?.tick();
-    for (const { udp } of this.#listeners) udp.refresh(nowMs);
+    for (const { udp } of this.#listeners) udp.refresh(performance.now());
     this.#serverLog.note(this.servers);
   }
 

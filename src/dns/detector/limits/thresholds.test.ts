@@ -35,6 +35,16 @@ interface Traffic {
   readonly attack?: boolean;
 }
 
+it('the history goes on if the clock was set back, and adds no sample of the time between', () => {
+  const history = new RateHistory(7 * DAY_MS);
+  const seconds = (fromMs: number): void => {
+    for (let second = 0; second < 180; second++) history.add(10, false, fromMs + second * 1000);
+  };
+  seconds(NOW);
+  seconds(NOW - DAY_MS);
+  expect(history.samples().map(([, rate]) => Math.round(rate))).toEqual([10, 10, 10, 10]);
+});
+
 describe('the history', () => {
   const run = (history: RateHistory, { fromMinute, minutes, perSecond, attack = false }: Traffic) => {
     if (history.samples().length === 0) history.add(0, false, NOW + fromMinute * MINUTE_MS);

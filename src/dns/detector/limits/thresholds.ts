@@ -82,7 +82,8 @@ export class RateHistory {
    */
   add(queries: number, attack: boolean, nowMs: number): boolean {
     const minute = Math.floor(nowMs / MINUTE_MS);
-    if (this.#minute === -1) this.#openMinute(minute, nowMs);
+    // If the clock was set back, the open minute would end only when that time is reached again.
+    if (this.#minute === -1 || minute < this.#minute) this.#openMinute(minute, nowMs);
     this.#queries += queries;
     this.#attack ||= attack;
     if (minute > this.#minute) this.#closeMinute(minute, nowMs);

@@ -25,7 +25,9 @@ export class Allowance {
 
   /** Call every second. */
   update({ isLimited, isRelaxed, mostFactor }: AllowanceState, nowMs: number): void {
-    if (isLimited) this.#limitedMs = nowMs;
+    // If the clock was set back, times in the future would stop the steps.
+    this.#steppedMs = Math.min(this.#steppedMs, nowMs);
+    this.#limitedMs = isLimited ? nowMs : Math.min(this.#limitedMs, nowMs);
     if (!isRelaxed || nowMs - this.#limitedMs > KEPT_MS) this.factor = 1;
     else if (isLimited && nowMs - this.#steppedMs >= STEP_MS) {
       this.#steppedMs = nowMs;

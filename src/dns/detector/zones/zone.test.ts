@@ -30,6 +30,17 @@ function seeded(): Zone {
   return zone;
 }
 
+it('an attack on a zone does not last longer if the clock was set back', () => {
+  const zone = seeded();
+  zone.markAttacked(NOW);
+  const earlierMs = NOW - DAY_SECONDS * SECOND_MS;
+  zone.tick(earlierMs, { isRelaxed: true });
+  expect(zone.attacked(earlierMs)).toBe(true);
+  const laterMs = earlierMs + 60 * SECOND_MS;
+  zone.tick(laterMs, { isRelaxed: true });
+  expect([zone.attacked(laterMs), zone.isReported(laterMs)]).toEqual([false, false]);
+});
+
 interface Traffic {
   readonly seconds?: number;
   readonly known?: number;

@@ -317,6 +317,7 @@ export class Zone {
    */
   tick(nowMs: number, { isRelaxed }: GuardState): TickedZone {
     this.#isRelaxed = isRelaxed;
+    this.#noteClock(nowMs);
     const taken = this.shared.takeCounts();
     const { queries, unknown, learned, refusedByRate, refusedCalm } = taken;
     const refusals = this.shared.takeRefusals();
@@ -422,6 +423,15 @@ export class Zone {
     if (learned.seeded !== false) this.#usualUnknown = this.usual.unknownNames();
     if (this.usual.learnedSeconds >= ONCE_ONLY_AFTER_SECONDS) this.#onceOnly.update();
     this.#update();
+  }
+
+  /** If the clock was set back, an attack must not last longer by the difference. */
+  #noteClock(nowMs: number): void {
+    const latestMs = nowMs + ATTACK_HOLD_MS;
+    this.#refusedUntilMs = Math.min(this.#refusedUntilMs, latestMs);
+    if (this.#attackUntilMs <= latestMs) return;
+    this.#attackUntilMs = latestMs;
+    this.shared.setAttackedUntil(latestMs);
   }
 
   /** Returns the counts since the last tick. If the tick is late, they cover more than one second. */
