@@ -85,7 +85,7 @@ export interface RelayedRow extends Row {
   readonly check?: (params: readonly unknown[], value: Members, chainId: string | undefined) => void;
   /** Returns the blocks to which a result refers. If the result is a block, returns that block. Default: none. */
   readonly referencedBlocks?: (params: readonly unknown[], value: unknown) => Iterable<BlockReference>;
-  /** True if the result describes the block that a parameter names. If that block exists, null is invalid. */
+  /** True if the result describes the whole block that a parameter names. If that block exists, null is invalid. */
   readonly isBlockItself?: true;
   /**
    * Maximum bytes of a result that is always small. A larger one is a fault of the node. Default: 64 KiB for the shapes

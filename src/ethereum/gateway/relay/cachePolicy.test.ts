@@ -60,11 +60,13 @@ describe('the highest block in the parameters', () => {
 });
 
 it('a look-up is a request by hash, or of an object that may not exist', () => {
-  const nullableBlock = row({ of: 'block', param: 0 }, { nullable: true });
+  const nullableBlock = row({ of: 'block', param: 0 }, { nullable: true, isBlockItself: true });
+  const inBlock = row({ of: 'block', param: 0 }, { nullable: true });
   expect(isLookUp(found, ['0x1'])).toBe(true);
   expect(isLookUp({ ...found, nullable: undefined } as unknown as RelayedRow, ['0x1'])).toBe(false);
   expect(isLookUp(nullableBlock, [{ blockHash: '0x1' }])).toBe(true);
   expect(isLookUp(nullableBlock, ['0x1'])).toBe(false);
+  expect(isLookUp(inBlock, ['0x1', '0x0'])).toBe(true);
   expect(isLookUp(block, ['0x1', { blockHash: '0x1' }])).toBe(false);
 });
 

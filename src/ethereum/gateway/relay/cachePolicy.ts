@@ -42,14 +42,14 @@ export function highestBlockIn({ scope }: RelayedRow, params: readonly unknown[]
 }
 
 /**
- * Returns true if a request looks up an object by hash, or by sender and nonce. If a node returns null for such a
- * request, other nodes may still have the object.
+ * Returns true if a request looks up an object that may not exist. If a node returns null for such a request, other
+ * nodes may still have the object.
  */
-export function isLookUp({ nullable, scope }: RelayedRow, params: readonly unknown[]): boolean {
+export function isLookUp({ nullable, scope, isBlockItself }: RelayedRow, params: readonly unknown[]): boolean {
   if (nullable !== true) return false;
   // A block is requested by number only from nodes that have it, so that is no look-up. A request by hash (an object)
   // is one.
-  return scope.of !== 'block' || typeof params[scope.param] === 'object';
+  return isBlockItself !== true || scope.of !== 'block' || typeof params[scope.param] === 'object';
 }
 
 /** Returns the number of the block that a result is or belongs to. Undefined for a transaction without a block. */

@@ -137,6 +137,7 @@ const REFERENCE_ROWS: readonly RelayedRow[] = [
     params: [block],
     scope: { of: 'block', param: 0 },
     result: 'quantity',
+    isBlockItself: true,
     nullable: true,
   },
   {
