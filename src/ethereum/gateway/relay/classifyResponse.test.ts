@@ -12,7 +12,7 @@ function classOf(code: number, message: string): unknown {
 it.each([
   [3, 'execution reverted: try again', 'good'],
   [-32602, 'invalid argument: rate limit', 'good'],
-  [-32600, 'invalid request: busy', 'good'],
+  [-32600, 'Must be authenticated!', 'elsewhere'],
   [-32000, 'insufficient funds', 'good'],
   [4, 'try again', 'elsewhere'],
   [-32000, 'missing trie node', 'elsewhere'],
