@@ -148,6 +148,11 @@ describe('the transactions of an address', () => {
     }
   });
 
+  it('are not found by sender and nonce on a chain that has only the genesis block', async () => {
+    const handler = otsSenderAndNonce(chain.services(), chain.node(new Map(), '0x'));
+    expect(String(await handler([ADDRESSES[0], '0x0'], CONTEXT))).toBe('null');
+  });
+
   it('are returned with their receipts, unless the page exceeds the size of a response', async () => {
     chain.addLarge(new Random(406), 4);
     await chain.flush();
@@ -211,7 +216,8 @@ class Chain {
   }
 
   services(): IndexServices {
-    const indexer = { lastHeads: { latest: { number: this.head } } };
+    const heads = { latest: { number: this.head } };
+    const indexer = { lastHeads: heads, freshHeads: () => Promise.resolve(heads) };
     return { store: this.store, indexer, maxAnswerBytes: 1e9 } as unknown as IndexServices; // nothing else is used
   }
 

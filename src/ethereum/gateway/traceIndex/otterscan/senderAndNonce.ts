@@ -27,7 +27,8 @@ export const otsSenderAndNonce =
   ([sender, nonce], context) =>
     onOneFork(async () => {
       const range = await chainRange(services, { startBlock: 1, endBlock: undefined });
-      if (range.fromBlock <= range.toBlock) await fetchNewest(services, range, context);
+      if (range.fromBlock > range.toBlock) return NULL;
+      await fetchNewest(services, range, context);
       // A contract sends no transactions (EIP-3607).
       if ((await codeKind(call, [sender, range.toBlock], context)) === 'contract') return NULL;
       const search = new NonceSearch({ services, call, context, sender: sender as Address }); // validated by the parameter type
