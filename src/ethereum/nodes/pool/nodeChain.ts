@@ -4,6 +4,9 @@ import type { CallOptions, NodeClient } from '../client/nodeClient.ts';
 import { NodeError } from '../client/nodeError.ts';
 import { resultOf } from '../client/rpcResponse.ts';
 
+/** Maximum length of a chain id that is quoted in an error message: that of a 256-bit number. */
+const MAX_QUOTED_LENGTH = 66;
+
 export interface NodeChain {
   readonly chainId: number;
   /** Undefined if the node has pruned the genesis block. */
@@ -22,7 +25,10 @@ export async function askChain(client: NodeClient, options?: CallOptions): Promi
     !/^0x[0-9a-f]{1,14}$/i.test(chainId) ||
     !Number.isSafeInteger(Number(chainId))
   )
-    throw new NodeError('nonsense', `${client.host} returned an invalid chain id`);
+    throw new NodeError(
+      'nonsense',
+      `${client.host} returned the chain id ${String(chainId).slice(0, MAX_QUOTED_LENGTH)}; it must be a 0x string from 0x0 to 0x1fffffffffffff`,
+    );
   // A JSON-RPC error for block 0 means, like a null result, that the node has pruned the genesis block.
   const block = genesis !== undefined && 'result' in genesis ? genesis.result : null;
   return { chainId: Number(chainId), genesisHash: block === null ? undefined : hashOf(block, client) };
