@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openTraceReader, openTraceStore } from '../../src/ethereum/store/lmdb/traces/index.ts';
 import { type Hash, indexBlock } from '../../src/ethereum/traces/index.ts';
+import { StoreFile } from '../../src/platform/storeFile/index.ts';
 import { Random } from '../support/random.ts';
 import { smallFileSystem } from '../support/smallFileSystem.ts';
 import { type SyntheticBlock, syntheticAddresses, syntheticBlock } from '../support/syntheticChain.ts';
@@ -56,4 +57,13 @@ it('the trace store can be closed while the disk is full, and has all blocks tha
   const reader = openTraceReader(join(folder, 'traces'));
   expect((await reader.head())?.number).toBe(accepted - 1);
   await reader.close();
+});
+
+it('the error for a copied store on a full disk names its folder', (context) => {
+  const { folder } = smallFileSystem(context, 64 * 1024);
+  writeFileSync(join(folder, 'data.mdb'), 'copied');
+  const { bavail, bsize } = statfsSync(folder);
+  writeFileSync(join(folder, 'filler'), Buffer.alloc(bavail * bsize));
+  const copied = new StoreFile(folder, { isVerified: true });
+  expect(() => copied.opened()).toThrow(`the store in ${folder} cannot be written: ENOSPC`);
 });

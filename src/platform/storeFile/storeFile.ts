@@ -12,6 +12,7 @@ import {
   identityOf,
   isSameFile,
   requireRegularStore,
+  StoreWriteError,
   sealOf,
   sealStoreFile,
 } from './storeSeal.ts';
@@ -40,17 +41,6 @@ export class StoreGoneError extends Error {
       `the store's file in ${folder} was removed or replaced while it was open: writing has stopped. Put it back; or ` +
         'stop Floodgate, restore a backup and start again',
     );
-  }
-}
-
-/** Thrown if a commit failed, for example because the disk is full. The store is unchanged. */
-class StoreWriteError extends Error {
-  override readonly name = 'StoreWriteError';
-
-  constructor(folder: string, cause: Error) {
-    super(`the store in ${folder} cannot be written: ${cause.message}. Check the disk and its free space`, {
-      cause,
-    });
   }
 }
 
@@ -116,7 +106,10 @@ export class StoreFile {
     await this.#lock?.close();
   }
 
-  /** Seals the data file, unless `readOnly`. Must be called after the store was opened, which may create the file. */
+  /**
+   * Seals the data file, unless `readOnly`. Must be called after the store was opened, which may create the file. Throws
+   * StoreWriteError.
+   */
   opened({ readOnly = false } = {}): void {
     this.#identity = identityOf(this.#folder);
     // The identity of the same file may change: its creation time may become known, and its device may get another

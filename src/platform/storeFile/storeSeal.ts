@@ -40,15 +40,34 @@ export function isSameFile(a: FileIdentity, b: FileIdentity): boolean {
   return a.born === UNKNOWN || b.born === UNKNOWN ? a.device === b.device : a.born === b.born;
 }
 
-/** Atomically writes the seal of a store, which records that the data file is an original and not torn. */
+/** Thrown if a store cannot be written, for example because the disk is full. The store is unchanged. */
+export class StoreWriteError extends Error {
+  override readonly name = 'StoreWriteError';
+
+  constructor(folder: string, cause: Error) {
+    super(`the store in ${folder} cannot be written: ${cause.message}. Check the disk and its free space`, {
+      cause,
+    });
+  }
+}
+
+/**
+ * Atomically writes the seal of a store, which records that the data file is an original and not torn. Throws
+ * StoreWriteError.
+ */
 export function sealStoreFile(folder: string): void {
   const identity = identityOf(folder);
   if (identity === undefined) return;
   const written = join(folder, `${SEAL_FILE}.${process.pid}`);
-  rmSync(written, { force: true });
-  // The flag fails for a link that was created in between.
-  writeFileSync(written, `${JSON.stringify(identity)}\n`, { mode: 0o600, flag: 'wx' });
-  renameSync(written, join(folder, SEAL_FILE));
+  try {
+    rmSync(written, { force: true });
+    // The flag fails for a link that was created in between.
+    writeFileSync(written, `${JSON.stringify(identity)}\n`, { mode: 0o600, flag: 'wx' });
+    renameSync(written, join(folder, SEAL_FILE));
+  } catch (error) {
+    // The error of a full disk does not name the file.
+    throw new StoreWriteError(folder, error as Error); // functions of node:fs throw nothing else
+  }
 }
 
 /** Returns the identity in a store's seal; undefined if there is no seal. An unreadable seal matches no file. */
