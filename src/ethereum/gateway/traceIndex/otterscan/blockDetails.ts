@@ -46,7 +46,8 @@ export const otsBlockDetailsByHash =
   (services: IndexServices, call: NodeCall): Handler =>
   async ([hash], context) => {
     const found = blockIn(await call('eth_getBlockByHash', [hash, false], context));
-    if (found !== null) return detailsOf({ services, call, context }, found, { blockHash: found.hash });
+    if (found !== null)
+      return detailsOf({ services, call, context }, found, { blockHash: lowerCase(found.hash) });
     throw new RpcError('resourceNotFound', `no node knows block ${hash}`, { blockHash: hash });
   };
 
@@ -62,8 +63,8 @@ export const otsBlockTransactions =
     const shown = transactions.slice(Math.max(0, end - size), end).map((tx) => tx as Members); // objects, as requested
     const receipts = await Promise.all(
       shown.map(async ({ hash }) => {
-        const receipt = parsed(await call('eth_getTransactionReceipt', [hash], context));
-        if (receipt?.['blockHash'] !== found.hash) throw replaced(found);
+        const receipt = parsed(await call('eth_getTransactionReceipt', [lowerCase(hash)], context));
+        if (!isOf(found, receipt)) throw replaced(found);
         return { ...receipt, logs: null, logsBloom: null };
       }),
     );
@@ -79,7 +80,7 @@ async function detailsOf(parts: Parts, block: NodeBlock, named: unknown): Promis
     ? (JSON.parse((await call('eth_getBlockReceipts', [named], context)).toString()) as readonly Members[])
     : [];
   const totalFees = (receipts ?? []).reduce((sum, receipt) => {
-    if (receipt['blockHash'] !== block.hash) throw replaced(block);
+    if (!isOf(block, receipt)) throw replaced(block);
     return sum + quantityIn(receipt, 'gasUsed') * quantityIn(receipt, 'effectiveGasPrice');
   }, 0n);
   if ((receipts ?? []).length !== (block.transactions?.length ?? 0)) throw replaced(block);
@@ -133,6 +134,12 @@ async function readRewards(
 const blockIn = (result: Buffer): NodeBlock | null => parsed(result) as NodeBlock | null;
 
 const parsed = (result: Buffer): Members | null => JSON.parse(result.toString()) as Members | null;
+
+const isOf = ({ hash }: NodeBlock, receipt: Members | null): boolean =>
+  lowerCase(receipt?.['blockHash']) === lowerCase(hash);
+
+/** Returns a hash of a node in the form that requests and the index use. */
+const lowerCase = (hash: unknown): string => String(hash).toLowerCase();
 
 function summaryOf({ transactions = [], ...block }: NodeBlock): Members {
   return { ...block, logsBloom: null, transactionCount: transactions.length };
