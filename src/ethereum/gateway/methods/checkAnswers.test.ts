@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkAnswer } from './checkAnswer.ts';
 import type { RelayedRow } from './row.ts';
-import { LIBRARY_ROWS } from './rows/libraryRows.ts';
+import { RELAYED_ROWS } from './rows/relayedRows.ts';
 
 const HASH = `0x${'a'.repeat(64)}`;
 const OTHER_HASH = `0x${'b'.repeat(64)}`;
@@ -19,7 +19,7 @@ const simulated = (...calls: number[]): object => ({
 const results = (...calls: number[]): object[] => calls.map((count) => ({ calls: Array(count).fill({}) }));
 
 function check(method: string, params: readonly unknown[], value: unknown): void {
-  const row = LIBRARY_ROWS.find(({ name }) => name === method) as RelayedRow; // the tests name existing methods only
+  const row = RELAYED_ROWS.find(({ name }) => name === method) as RelayedRow; // the tests name existing methods only
   checkAnswer({ row, params, chainId: '0x7a69' }, value);
 }
 
@@ -29,6 +29,8 @@ describe('checkAnswer accepts a result', () => {
     ['eth_getBlockReceipts', ['latest'], [receipt(0)]],
     ['eth_getBlockReceipts', [{ blockHash: HASH }], [receipt(0, { blockHash: HASH.toUpperCase() })]],
     ['eth_getBlockReceipts', ['0x5'], []],
+    ['eth_getBlockByNumber', ['0xa', false], { number: '0xA', hash: null, transactions: [] }],
+    ['eth_getLogs', [{ blockHash: HASH }], [{ blockNumber: '0xA', blockHash: `0x${'A'.repeat(64)}` }]],
     [
       'eth_createAccessList',
       [{}],

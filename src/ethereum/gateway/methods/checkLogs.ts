@@ -15,7 +15,7 @@ export function checkLogs(filter: LogFilter, logs: readonly unknown[]): void {
     if (
       number < from ||
       number > to ||
-      (filter.blockHash !== undefined && log['blockHash'] !== filter.blockHash)
+      (filter.blockHash !== undefined && String(log['blockHash']).toLowerCase() !== filter.blockHash)
     )
       throw new InvalidResponseError(`a log of block ${log['blockNumber']} was not requested`);
     const { blockNumber, blockHash } = log;

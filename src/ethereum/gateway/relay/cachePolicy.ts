@@ -45,7 +45,10 @@ export function highestBlockIn({ scope }: RelayedRow, params: readonly unknown[]
  * Returns true if a request looks up an object that may not exist. If a node returns null for such a request, other
  * nodes may still have the object.
  */
-export function isLookUp({ nullable, scope, isBlockItself }: RelayedRow, params: readonly unknown[]): boolean {
+export function isLookUp(
+  { nullable, scope, isBlockItself }: RelayedRow,
+  params: readonly unknown[],
+): boolean {
   if (nullable !== true) return false;
   // A block is requested by number only from nodes that have it, so that is no look-up. A request by hash (an object)
   // is one.

@@ -12,7 +12,8 @@ export function checkBlock(
   chainId: string | undefined,
 ): void {
   const { number, hash, transactions } = block;
-  if (typeof asked.number === 'string' && asked.number.startsWith('0x') && number !== asked.number)
+  const isNumbered = typeof asked.number === 'string' && asked.number.startsWith('0x');
+  if (isNumbered && String(number).toLowerCase() !== asked.number)
     throw new InvalidResponseError(`requested block ${asked.number}, received block ${number}`);
   if (asked.hash !== undefined && String(hash).toLowerCase() !== asked.hash)
     throw new InvalidResponseError(`requested block ${asked.hash}, received block ${hash}`);

@@ -24,5 +24,6 @@ export async function codeKind(
 ): Promise<'none' | 'delegation' | 'contract'> {
   const code = await call('eth_getCode', [address, `0x${blockNumber.toString(16)}`], context);
   if (code.equals(NO_CODE)) return 'none';
-  return code.toString('latin1', 0, DELEGATION.length) === DELEGATION ? 'delegation' : 'contract';
+  const start = code.toString('latin1', 0, DELEGATION.length).toLowerCase();
+  return start === DELEGATION ? 'delegation' : 'contract';
 }

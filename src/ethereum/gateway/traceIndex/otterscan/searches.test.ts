@@ -132,7 +132,8 @@ describe('the transactions of an address', () => {
     await chain.grow(random, BLOCKS, missing);
     const nonces = chain.numberTransactions(random);
     for (const [sender, sent] of nonces) {
-      const handler = otsSenderAndNonce(chain.services(), chain.node(nonces, '0x'));
+      const code = random.chance(0.5) ? '0x' : `0xEF0100${'AB'.repeat(20)}`; // delegations send transactions, too
+      const handler = otsSenderAndNonce(chain.services(), chain.node(nonces, code));
       const ask = async (nonce: number): Promise<unknown> =>
         JSON.parse(String(await handler([sender, `0x${nonce.toString(16)}`], CONTEXT)));
       for (const { nonce, hash } of sent) expect(await ask(nonce)).toBe(hash);
