@@ -540,13 +540,13 @@ describe.skipIf(CHROMIUM === undefined)(
       await expect.poll(() => newest.textContent()).toMatch(/changed by.*rate.sensitivity.*medium.*low/is);
       await checkPage(tab, 'rule');
       // A copied link works in a new tab, and the page never knew a secret that it could keep.
-      const copy = await tab.context.newPage();
-      await copy.goto(page.url());
-      await copy.locator('main h1').first().getByText('Rule for everywhere').waitFor();
-      expect(await inPage(copy, 'sessionStorage.length + localStorage.length + document.cookie.length')).toBe(
-        0,
-      );
-      await copy.close();
+      const copy = await openTab(browser, server.url, await tab.context.storageState());
+      await copy.page.goto(page.url());
+      await heading(copy.page).getByText('Rule for everywhere').waitFor();
+      expect(
+        await inPage(copy.page, 'sessionStorage.length + localStorage.length + document.cookie.length'),
+      ).toBe(0);
+      await copy.context.close();
     });
 
     it('shows an unknown status and no green text while the server hangs', async () => {

@@ -9,13 +9,15 @@ import {
   type Page,
   type Route,
 } from 'playwright-core';
-import { HANG_MS } from '../../support/hang.ts';
 
 const CHROMIUM_PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 /** Path of the installed Chromium, or undefined. */
 export const CHROMIUM = CHROMIUM_PATHS.find((path) => existsSync(path));
 /** Folder for screenshots of the pages. Default: none are stored. */
 const ARTIFACTS = process.env['FLOODGATE_TEST_ARTIFACTS'];
+
+/** The longest step takes 6 s. With `HANG_MS`, each later step on a page that hangs would take minutes to fail. */
+const STEP_TIMEOUT_MS = 30_000;
 
 /** Starts a headless browser. Without a sandbox, because root cannot use it; tests open only trusted pages. */
 export const launchBrowser = (...args: readonly string[]): Promise<Browser> =>
@@ -44,13 +46,24 @@ const COUNT_SHIFTS = `
   }).observe({ type: 'layout-shift', buffered: true });
 `;
 
-export async function openTab(browser: Browser, url: string): Promise<Tab> {
+type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
+
+/**
+ * Opens a tab in a context of its own, and therefore in a window of its own: tabs of one context hide each other.
+ * `storageState` is the state of another tab's context, for a tab that shares its session. Default: no session.
+ */
+export async function openTab(
+  browser: Browser,
+  url: string,
+  storageState: StorageState = { cookies: [], origins: [] },
+): Promise<Tab> {
   const context = await browser.newContext({
     locale: 'en-GB',
     timezoneId: 'Europe/Zurich',
     permissions: ['clipboard-read', 'clipboard-write'],
+    storageState,
   });
-  context.setDefaultTimeout(HANG_MS);
+  context.setDefaultTimeout(STEP_TIMEOUT_MS);
   const page = await context.newPage();
   const faults: string[] = [];
   const strangers: string[] = [];
