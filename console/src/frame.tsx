@@ -112,12 +112,12 @@ function NotFound() {
   const page = pages.find(({ path }) => location === path || location.startsWith(`${path}/`));
   if (page !== undefined)
     return (
-      <EmptyState title={`Your token does not allow ${page.title}`}>
+      <EmptyState isPage title={`Your token does not allow ${page.title}`}>
         This page requires the permission <code>{page.permission}</code>. Sign in with a token that has it.
       </EmptyState>
     );
   return (
-    <EmptyState title="Page not found">
+    <EmptyState isPage title="Page not found">
       <Link to="/">Go to the page Now</Link>
     </EmptyState>
   );

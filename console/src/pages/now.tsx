@@ -37,6 +37,7 @@ export function Now() {
 function NoGuard() {
   return (
     <EmptyState
+      isPage
       title={`No guard runs here for account ${account.value}`}
       lines={`floodgate start --dns-account ${account.value} --dns-listen 0.0.0.0:53 --dns-servers 192.0.2.53:53 --dns-zones example.com=/etc/zones/example.com`}
     >

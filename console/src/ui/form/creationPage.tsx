@@ -37,7 +37,7 @@ export function CreationPage<Item extends { readonly id: string }>({
   const key = useDraft('key', newRetryKey());
   if (!may('dns_protection:write'))
     return (
-      <EmptyState title={`Your token does not allow creating ${kinds}`}>
+      <EmptyState isPage title={`Your token does not allow creating ${kinds}`}>
         This page requires the permission <code>dns_protection:write</code>.{' '}
         <Link to={`/${list}`}>Back to the {list}</Link>
       </EmptyState>
