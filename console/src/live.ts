@@ -29,7 +29,12 @@ export const ruleInForceId = computed(() => live.value?.guard?.rule?.id);
 export const hasGuard = computed(() => live.value?.guard !== undefined);
 const contact = signal<Contact | undefined>();
 /** Time of the last message, set if none arrived for too long. The displayed state may then be outdated. */
-export const unknownSince = computed(() => contact.value?.lostSince.value);
+export const unknownSince = computed(() => {
+  const since = contact.value?.lostSince.value;
+  return since && new Date(since.getTime() + serverClockAheadMs);
+});
+/** Difference between the clocks of the server and the browser. Pages show the time of the server's clock. */
+let serverClockAheadMs = 0;
 /** Message of the server if it rejected the live stream with 429, because too many streams are open. */
 export const streamRejection = signal<string | undefined>();
 /** Whether the server rejected the live stream. It may still answer other requests. */
@@ -100,6 +105,7 @@ async function readStream(followed: StreamOptions): Promise<void> {
 
 function onMessage(message: LiveMessage): void {
   lastMessageMs.value = performance.now();
+  serverClockAheadMs = Date.parse(message.at) - Date.now();
   live.value = message;
   streamRejection.value = undefined;
   rulesVersion.value = message.rules_etag;
