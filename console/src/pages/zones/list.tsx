@@ -81,7 +81,7 @@ export function ZoneList() {
           <p class="quiet">
             {isGuarded.value
               ? 'Shares of the queries that an enabled rule would limit, at the sensitivities in force. Without a rule, these are medium.'
-              : 'The guard of this server protects another account. The console of the server with the guard shows the assessments.'}
+              : 'This server has no guard for this account. The console of the server with the guard shows the assessments.'}
           </p>
           {isGuarded.value && assessed.length === 0 && <p>The guard has received no queries yet.</p>}
           {assessed.length > 0 && (
