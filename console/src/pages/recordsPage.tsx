@@ -8,7 +8,7 @@ export const recordsPage = (
   Creation?: ComponentType,
 ): ComponentType =>
   function Records() {
-    const id = decodeURIComponent(useLocation()[0].split('/')[2] ?? '');
+    const id = useLocation()[0].split('/')[2] ?? '';
     if (id === '') return <List />;
     return id === 'new' && Creation ? <Creation /> : <Detail key={id} id={id} />;
   };

@@ -7,7 +7,7 @@ import { live } from '../../live.ts';
 import { changeQuery } from '../../navigate.ts';
 import { account, may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
-import { Choice } from '../../ui/form/choice.tsx';
+import { Choice, useChoice } from '../../ui/form/choice.tsx';
 import { TextField } from '../../ui/form/fields.tsx';
 import { Link } from '../../ui/link.tsx';
 import { LoadState } from '../../ui/loadState.tsx';
@@ -40,16 +40,16 @@ const PERIODS = [
 
 export function Activity() {
   const asked = new URLSearchParams(useSearch());
-  const days = asked.get('days') ?? '';
-  const filter = { kind: asked.get('kind') ?? '', text: asked.get('text') ?? '' };
+  const days = useChoice('days', PERIODS);
+  const filter = { kind: useChoice('kind', KINDS), text: asked.get('text') ?? '' };
   const cursor = asked.get('cursor') ?? undefined;
   const reads = useLoaded(() => {
-    const since = Number(days) > 0 ? new Date(Date.now() - Number(days) * DAY_MS).toISOString() : undefined;
+    const since = days !== '' ? new Date(Date.now() - Number(days) * DAY_MS).toISOString() : undefined;
     return readChanges({ ...filter, since, cursor });
   }, [account.value, days, filter.kind, filter.text, cursor]);
   const { value } = reads.loaded.value;
   const [newest] = value?.changes ?? [];
-  const isFiltered = asked.has('days') || asked.has('kind') || asked.has('text') || cursor !== undefined;
+  const isFiltered = days !== '' || filter.kind !== '' || filter.text !== '' || cursor !== undefined;
   return (
     <div class="page activity">
       <div class="head">

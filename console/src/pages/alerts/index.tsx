@@ -2,10 +2,9 @@ import { readAlerts, testAlerts } from '../../api/server.ts';
 import type { Schemas } from '../../api/types.ts';
 import './alerts.css';
 import { useSignal } from '@preact/signals';
-import { useSearch } from 'wouter-preact';
 import { may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
-import { Choice } from '../../ui/form/choice.tsx';
+import { Choice, useChoice } from '../../ui/form/choice.tsx';
 import { confirm } from '../../ui/form/confirm.tsx';
 import { LoadState } from '../../ui/loadState.tsx';
 import { Table } from '../../ui/table/table.tsx';
@@ -108,23 +107,18 @@ interface HistoryProps {
 }
 
 function History({ history, webhookCount }: HistoryProps) {
-  const kind = new URLSearchParams(useSearch()).get('kind') ?? '';
   const kinds = [...new Set(history.map((alert) => alert.kind))].toSorted();
+  const options = [['', 'all kinds'], ...kinds.map((one) => [one, kindText(one)] as const)] as const;
+  const kind = useChoice('kind', options);
   const shown = history.filter((alert) => kind === '' || alert.kind === kind);
   return (
     <section>
       <div class="head">
         <h2>History</h2>
-        <Choice
-          name="kind"
-          title="Kind"
-          options={[['', 'all kinds'], ...kinds.map((one) => [one, kindText(one)] as const)]}
-        />
+        <Choice name="kind" title="Kind" options={options} />
       </div>
       {shown.length === 0 ? (
-        <p class="quiet">
-          No alert was sent{kind === '' ? '' : ' of this kind'}. The server keeps the last 100.
-        </p>
+        <p class="quiet">No alert was sent. The server keeps the last 100.</p>
       ) : (
         <Table
           caption="Alerts, newest first"

@@ -36,7 +36,7 @@ const KINDS = ['address', 'transaction', 'block'] as const;
 export function useSubject(): Subject {
   const [, , kind, id = ''] = useLocation()[0].split('/');
   const known = KINDS.find((one) => one === kind);
-  return known === undefined ? NONE : { kind: known, id: decodeURIComponent(id).toLowerCase() };
+  return known === undefined ? NONE : { kind: known, id: id.toLowerCase() };
 }
 
 export const pathOfSubject = ({ kind, id }: Subject): string =>

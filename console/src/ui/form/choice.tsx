@@ -10,8 +10,15 @@ interface ChoiceProps {
   readonly options: readonly (readonly [value: string, text: string])[];
 }
 
+/** Returns the option that a parameter of the URL selects. Default: the empty value, which selects everything. */
+export function useChoice(name: string, options: ChoiceProps['options']): string {
+  const wanted = new URLSearchParams(useSearch()).get(name);
+  return options.find(([value]) => value === wanted)?.[0] ?? '';
+}
+
 export function Choice({ name, title, isTitleHidden = false, options }: ChoiceProps) {
-  const value = new URLSearchParams(useSearch()).get(name) ?? '';
-  const chosen = bindingTo(value, (wanted) => changeQuery({ [name]: wanted, cursor: '', page: '' }));
+  const chosen = bindingTo(useChoice(name, options), (wanted) =>
+    changeQuery({ [name]: wanted, cursor: '', page: '' }),
+  );
   return <SelectField label={title} isLabelHidden={isTitleHidden} chosen={chosen} options={options} />;
 }
