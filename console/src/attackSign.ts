@@ -4,14 +4,17 @@ import { live } from './live.ts';
 import attackMark from './markAttack.svg';
 import { goTo } from './navigate.ts';
 import { isNotifying } from './notifications.ts';
+import { isCurrent } from './pages/attacks/current.ts';
 import { zonesText } from './pages/attacks/texts.ts';
 import { escapeInvisible } from './ui/value/escapeInvisible.ts';
 
 const ZONES_NAMED = 2;
 
-/** The largest active attack at the guard of this server. */
-export const largestAttack = computed(
-  () => live.value?.guard?.attacks.toSorted((one, other) => other.now.queries - one.now.queries)[0],
+/** The attacks that go on at the guard of this server, the largest first. */
+export const currentAttacks = computed(() =>
+  (live.value?.guard?.attacks ?? [])
+    .filter((attack) => isCurrent(attack, live.value))
+    .toSorted((one, other) => other.now.queries - one.now.queries),
 );
 export const isAttacked = computed(() => live.value?.guard?.attack === true);
 

@@ -179,6 +179,21 @@ describe.skipIf(CHROMIUM === undefined)(
     });
 
     it.each([
+      ['nowhere', 'Page not found'],
+      ['?account=other', 'No guard runs here for account other'],
+      ['rules/%25', 'Rule'],
+      ['attacks/%25', 'Attack'],
+      ['lists/denylist/%25', 'Entry'],
+      ['traces/block/%25', 'Traces'],
+      ['attacks?days=soon', 'Attacks in the last 90 days: none.'],
+      ['activity?days=1e12&kind=none', 'Newest change'],
+    ])('a wrong link, /%s, shows a page with a heading', async (path, title) => {
+      const { page } = reader;
+      await page.goto(urlOf(path));
+      await page.getByRole('heading', { level: 1, name: title }).waitFor();
+    });
+
+    it.each([
       ['nodes', 'Server'],
       ['zones', 'Assessments'],
     ])('/%s moves nothing when a later read fails and the next one succeeds', async (path, title) => {
@@ -239,6 +254,7 @@ describe.skipIf(CHROMIUM === undefined)(
           ? ['nodes', 'health:read']
           : ['zones', 'dns_protection:read'];
         await tab.page.goto(urlOf(hidden));
+        await tab.page.getByRole('heading', { level: 1, name: 'Your token does not allow' }).waitFor();
         await tab.page.getByText(`This page requires the permission ${needed}.`).waitFor();
         expect(tab.faults).toEqual([]);
         await tab.context.close();

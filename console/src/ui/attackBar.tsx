@@ -1,5 +1,5 @@
 import { useLocation } from 'wouter-preact';
-import { isAttacked, largestAttack } from '../attackSign.ts';
+import { currentAttacks, isAttacked } from '../attackSign.ts';
 import { hasGuard, unknownSince } from '../live.ts';
 import { zonesText } from '../pages/attacks/texts.ts';
 import { useRemoteAttack } from '../pages/now/remoteAttack.tsx';
@@ -22,7 +22,7 @@ export function AttackBar() {
 }
 
 function Bar() {
-  const own = largestAttack.value;
+  const own = currentAttacks.value[0];
   const remote = useRemoteAttack().attack;
   const attack = own ?? remote;
   if (attack === undefined && !isAttacked.value) return null;

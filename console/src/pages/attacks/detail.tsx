@@ -14,6 +14,7 @@ import { formatDuration, Time } from '../../ui/value/time.tsx';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { AttackGraph } from './attackGraph.tsx';
 import { Changes } from './changes.tsx';
+import { isCurrent } from './current.ts';
 import { FLEET_MS } from './readPage.ts';
 import { SampleList } from './sampleList.tsx';
 import {
@@ -50,6 +51,7 @@ export function AttackDetail({ id }: { readonly id: string }) {
 function AttackReport({ attack }: { readonly attack: Attack }) {
   const since = unknownSince.value;
   const lasts = attack.state === 'active';
+  const isActive = isCurrent(attack, live.value);
   const wasActive = useRef(lasts);
   const isUnknown = lasts && since !== undefined;
   const place = locationText(attack);
@@ -57,8 +59,8 @@ function AttackReport({ attack }: { readonly attack: Attack }) {
     <>
       <div class="head attack-head">
         <section>
-          <h1 class={isUnknown ? 'quiet' : lasts ? 'look' : undefined}>
-            {isUnknown ? '? ' : lasts ? '▲ ' : ''}Attack on{' '}
+          <h1 class={isUnknown ? 'quiet' : isActive ? 'look' : undefined}>
+            {isUnknown ? '? ' : isActive ? '▲ ' : ''}Attack on{' '}
             <UntrustedText text={zonesText(attack, ZONES_NAMED)} />
             {place !== undefined && (
               <>
@@ -71,7 +73,13 @@ function AttackReport({ attack }: { readonly attack: Attack }) {
                 : unknown since <Time at={since.toISOString()} form="clock" />
               </>
             )}
-            {!isUnknown && (lasts ? ' is active' : ' has ended')}.
+            {!isUnknown && lasts && !isActive && (
+              <>
+                : last seen at <Time at={attack.last_seen_on} form="clock" />
+              </>
+            )}
+            {!isUnknown && isActive && ' is active'}
+            {!lasts && ' has ended'}.
           </h1>
           <p>
             {lasts ? 'Since ' : 'From '}

@@ -2,9 +2,10 @@ import { computed } from '@preact/signals';
 import { useSearch } from 'wouter-preact';
 import { ATTACKS_PER_PAGE } from '../../api/account.ts';
 import type { AttackSummary } from '../../api/types.ts';
+import { currentAttacks } from '../../attackSign.ts';
 import { live, unknownSince } from '../../live.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
-import { Choice } from '../../ui/form/choice.tsx';
+import { Choice, useChoice } from '../../ui/form/choice.tsx';
 import { Link } from '../../ui/link.tsx';
 import { LoadState } from '../../ui/loadState.tsx';
 import { Pages } from '../../ui/pages.tsx';
@@ -13,6 +14,7 @@ import { formatNumber, formatPercent } from '../../ui/value/quantity.tsx';
 import { formatDuration, Time } from '../../ui/value/time.tsx';
 import { UnknownSince } from '../../ui/value/unknownSince.tsx';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
+import { isCurrent } from './current.ts';
 import { NotifySwitch } from './notify.tsx';
 import { useAttacks } from './readPage.ts';
 import { attackDurationMs, locationText, usersText, zonesText } from './texts.ts';
@@ -48,8 +50,20 @@ const columns: readonly Column<AttackSummary>[] = [
   },
   {
     title: 'State',
-    cell: ({ state }) =>
-      state === 'active' ? <span class="look state">▲ active</span> : <span class="quiet">ended</span>,
+    cell: (attack) =>
+      isCurrent(attack, live.value) ? (
+        <span class="look state">▲ active</span>
+      ) : (
+        <span class="quiet">
+          {attack.state === 'ended' ? (
+            'ended'
+          ) : (
+            <>
+              last seen <Time at={attack.last_seen_on} form="clock" />
+            </>
+          )}
+        </span>
+      ),
   },
   { title: 'Duration', isNumber: true, cell: (attack) => formatDuration(attackDurationMs(attack)) },
   { title: 'Peak queries/s', isNumber: true, cell: ({ peak }) => formatNumber(peak.queries) },
@@ -61,19 +75,20 @@ const columns: readonly Column<AttackSummary>[] = [
 export function AttackList() {
   const asked = new URLSearchParams(useSearch());
   const page = Math.max(1, Number(asked.get('page') ?? 1) || 1);
-  const days = asked.get('days') ?? '';
+  const days = useChoice('days', SPANS);
   const since = days === '' ? undefined : new Date(Date.now() - Number(days) * DAY_MS).toISOString();
   const reads = useAttacks({ page, since }, [page, days, openAttacks.value]);
   const { value } = reads.loaded.value;
+  // The live stream has newer figures of attacks at this guard than the list.
+  const own = new Map(live.value?.guard?.attacks.map((attack) => [attack.id, attack]));
+  const shown = value?.result.map((attack) => ({ ...attack, ...own.get(attack.id) })) ?? [];
   return (
     <div class="page">
       <div class="head">
         {unknownSince.value ? (
           <UnknownSince since={unknownSince.value} />
         ) : (
-          <h1>
-            {value === undefined ? 'Attacks' : headline(value.info.total_count ?? 0, days, value.result)}
-          </h1>
+          <h1>{value === undefined ? 'Attacks' : headline(value.info.total_count ?? 0, days, shown)}</h1>
         )}
         <Choice name="days" title="Period" isTitleHidden options={SPANS} />
       </div>
@@ -89,7 +104,7 @@ export function AttackList() {
           caption="Attacks, newest first"
           isWide={value.isOfFleet}
           columns={value.isOfFleet ? [...columns.slice(0, 2), placeColumn, ...columns.slice(2)] : columns}
-          rows={value.result}
+          rows={shown}
           keyOf={({ id }) => id}
         />
       )}
@@ -109,8 +124,8 @@ export function AttackList() {
 }
 
 function headline(total: number, days: string, shown: readonly AttackSummary[]): string {
-  const elsewhere = shown.flatMap(({ id, state }) => (state === 'active' ? id : []));
-  const lasting = new Set([...openAttacks.value.split(','), ...elsewhere].filter((id) => id !== '')).size;
-  const span = SPANS.find(([value]) => value === days)?.[1] ?? 'that time';
+  const elsewhere = shown.filter((attack) => isCurrent(attack, live.value));
+  const lasting = new Set([...currentAttacks.value, ...elsewhere].map(({ id }) => id)).size;
+  const span = SPANS.find(([value]) => value === days)?.[1];
   return `Attacks in the ${span}: ${total || 'none'}${lasting > 0 ? ` (${lasting} active)` : ''}.`;
 }

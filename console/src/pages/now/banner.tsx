@@ -1,4 +1,5 @@
 import type { AttackSummary, GuardStatus } from '../../api/types.ts';
+import { currentAttacks } from '../../attackSign.ts';
 import { live, unknownSince } from '../../live.ts';
 import { isHarmful, meanRates, usersShare } from '../../rates.ts';
 import { Link } from '../../ui/link.tsx';
@@ -17,7 +18,7 @@ export function Banner() {
   const since = unknownSince.value;
   if (since !== undefined) return <OutOfContact since={since} guard={guard} />;
   if (guard === undefined) return <section class="banner quiet">Reading the state of the guard …</section>;
-  const [attack, ...others] = guard.attacks.toSorted((one, other) => other.now.queries - one.now.queries);
+  const [attack, ...others] = currentAttacks.value;
   return (
     <section class={`banner ${guard.attack ? (isHarmful.value ? 'harm' : 'look') : 'well'}`}>
       {attack !== undefined && guard.attack ? (

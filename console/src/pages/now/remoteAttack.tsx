@@ -1,23 +1,17 @@
 import { live } from '../../live.ts';
 import { Link } from '../../ui/link.tsx';
+import { isCurrent } from '../attacks/current.ts';
 import { useAttacks } from '../attacks/readPage.ts';
 import { locationText, zonesText } from '../attacks/texts.ts';
 
-/** Time without a report after which an attack at another guard is hidden, because that guard may have stopped. */
-const SILENT_MS = 60_000;
 const ZONES_NAMED = 2;
 
 /** Returns an attack that another guard of the account reports, if any, and the number of further ones. */
 export function useRemoteAttack() {
   const { value } = useAttacks({}).loaded.value;
-  const nowMs = Date.parse(live.value?.at ?? '');
   const own = live.value?.guard?.instance;
   const [attack, ...others] = (value?.result ?? []).filter(
-    ({ state, instance, last_seen_on }) =>
-      state === 'active' &&
-      instance !== undefined &&
-      instance !== own &&
-      nowMs - Date.parse(last_seen_on) < SILENT_MS,
+    (one) => one.instance !== undefined && one.instance !== own && isCurrent(one, live.value),
   );
   return { attack, others: others.length };
 }

@@ -1,5 +1,5 @@
 import { readAttack } from '../../api/account.ts';
-import { largestAttack } from '../../attackSign.ts';
+import { currentAttacks } from '../../attackSign.ts';
 import { useLoaded } from '../../ui/useLoaded.ts';
 import { topHeading } from '../attacks/texts.ts';
 import { TopLists } from '../attacks/tops.tsx';
@@ -7,7 +7,7 @@ import { TopLists } from '../attacks/tops.tsx';
 const REFRESH_MS = 2_000;
 
 export function TopLimited() {
-  const largest = largestAttack.value;
+  const largest = currentAttacks.value[0];
   const read = largest && (() => readAttack(largest.id));
   const { loaded } = useLoaded(read, [largest?.id], { everyMs: REFRESH_MS });
   const attack = loaded.value.value?.result;
