@@ -42,16 +42,17 @@ export function supersededIn(rules: readonly Rule[]): ReadonlySet<string> {
 
 /** Returns a sentence about the rule that will apply after `rule` is deleted. */
 export function fallbackOf(rule: Rule, rules: readonly Rule[]): string {
-  const others = rules.filter(({ id }) => id !== rule.id);
-  const same = bySpecificity(others).find((other) => targetOf(other) === targetOf(rule));
+  if (supersededIn(rules).has(rule.id)) return 'Nothing changes: the rule is not in force.';
+  const others = bySpecificity(rules.filter(({ id }) => id !== rule.id));
+  const same = others.find((other) => targetOf(other) === targetOf(rule));
   if (same !== undefined)
     return `Queries there fall back to the other rule for ${scopeText(same)}, which is ${same.mode}.`;
-  const wide = bySpecificity(others).find(({ scope }) => scope === 'global');
-  if (rule.scope !== 'global' && wide !== undefined)
-    return `Queries there fall back to a rule for their region, or to the one for everywhere, which is ${wide.mode}.`;
-  return rule.scope === 'global'
-    ? 'At locations without a rule of their own, no rule is in force, and every query passes.'
-    : 'Without a rule for their region, no rule is in force there, and every query passes.';
+  const wide = others.find(({ scope }) => scope === 'global');
+  if (wide !== undefined)
+    return `Queries there fall back to ${rule.scope === 'datacenter' ? 'a rule for their region, or to the one' : 'the rule'} for everywhere, which is ${wide.mode}.`;
+  return rule.scope === 'datacenter'
+    ? 'Without a rule for their region, no rule is in force there, and every query passes.'
+    : 'At locations without a rule of their own, no rule is in force, and every query passes.';
 }
 
 import type { Rule } from '../../api/types.ts';
