@@ -171,6 +171,10 @@ describe('signing in to the console', () => {
     expect((await rpc(server, headers)).status).toBe(401);
     const session = await send(`${server.url}/console/session`, { headers });
     expect(await session.json()).toEqual({ signed_in: false });
+    const own = await signIn(server, { token: server.token });
+    const listed = await send(`${server.url}/console/sessions`, { headers: own });
+    const { result } = (await listed.json()) as { result: { token_id: string }[] };
+    expect(result.map(({ token_id }) => token_id)).not.toContain(id);
   });
 
   it('lists the sessions that the token may see, and ends those that it may revoke', async () => {

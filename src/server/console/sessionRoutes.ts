@@ -19,7 +19,15 @@ import {
   SESSION_LIFE_SECONDS,
   tokenOf,
 } from '../../rules/api/index.ts';
-import { includesPermission, type Permission, type Session, type Token } from '../../rules/index.ts';
+import {
+  formatTimestamp,
+  includesPermission,
+  isValidAt,
+  type Permission,
+  type Session,
+  type Token,
+  wallClock,
+} from '../../rules/index.ts';
 
 export interface SessionRoutesOptions extends AuthenticatorDependencies {
   readonly sessions: ConsoleSessions;
@@ -125,8 +133,11 @@ function addList(fastify: FastifyInstance, { sessions, tokens, signedIn }: ListP
   const visible = async (caller: Caller, permission: Permission, isAllowed: (token: Token) => boolean) => {
     const byId = new Map((await tokens.list()).map((token) => [token.id, token]));
     const mayAll = includesPermission(caller.permissions, permission);
+    const now = formatTimestamp(wallClock());
     return (await sessions.list()).flatMap((session) => {
       const token = byId.get(session.token.id);
+      // The session ended with its token.
+      if (token !== undefined && !isValidAt(token, now)) return [];
       const isOwn = session.token.id === caller.tokenId;
       const isSeen =
         mayAll && isVisibleTo(caller, token ?? CONFIGURED) && (token === undefined || isAllowed(token));
