@@ -49,7 +49,8 @@ function Explained({ name, type }: { readonly name: string; readonly type: strin
   const read = id !== undefined && (() => readAnalytics(id, { name, type }));
   const { loaded } = useLoaded(read, [id, name, type]);
   const { value, failure } = loaded.value;
-  if (id === undefined) return <p>→ passes: no rule is in force.</p>;
+  if (id === undefined)
+    return <p>→ passes unless the list of denied names contains it: no rule is in force.</p>;
   if (failure !== undefined) return <ErrorBox failure={failure} />;
   if (value?.result.explanation === undefined) return null;
   return <ExplanationText reported={value.result.explanation} />;
