@@ -22,17 +22,11 @@ export interface RpcCall {
   readonly signal?: AbortSignal;
 }
 
-export interface RpcError {
+interface RpcError {
   readonly code: number;
   readonly message: string;
   readonly data?: unknown;
 }
-
-export interface RpcFailure extends Failure {
-  readonly error: RpcError | undefined;
-}
-
-export type RpcOutcome<T> = { readonly value: T } | { readonly failure: RpcFailure };
 
 const rpcRequest = (network: string, body: unknown): HttpRequest => ({
   method: 'POST',
@@ -46,9 +40,9 @@ const rpcRequest = (network: string, body: unknown): HttpRequest => ({
 
 export const pathOfNetwork = (network: string): string => `/v1/${encodeURIComponent(network)}`;
 
-export async function rpc<T>({ network, method, params, signal: abort }: RpcCall): Promise<RpcOutcome<T>> {
+export async function rpc<T>({ network, method, params, signal: abort }: RpcCall): Promise<Outcome<T>> {
   const [answer] = await rpcBatch<T>(network, [{ method, params }], abort);
-  return answer ?? { failure: noAnswer() };
+  return answer ?? { failure: unansweredFailure() };
 }
 
 /** Sends the calls as one batch, and returns their outcomes in the order of the calls. */
@@ -56,7 +50,7 @@ export async function rpcBatch<T>(
   network: string,
   calls: readonly Pick<RpcCall, 'method' | 'params'>[],
   abort?: AbortSignal,
-): Promise<readonly RpcOutcome<T>[]> {
+): Promise<readonly Outcome<T>[]> {
   const bodies = calls.map((one, id) => ({ jsonrpc: '2.0', id, ...one }));
   let status: number;
   let body: unknown;
@@ -66,7 +60,7 @@ export async function rpcBatch<T>(
     status = response.status;
     body = await response.json();
   } catch {
-    return calls.map(() => ({ failure: noAnswer() }));
+    return calls.map(() => ({ failure: unansweredFailure() }));
   }
   const answers = (Array.isArray(body) ? body : [body]) as RpcAnswer<T>[]; // the gateway returns JSON-RPC responses
   const byId = new Map(answers.map((answer) => [answer.id, answer]));
@@ -74,7 +68,7 @@ export async function rpcBatch<T>(
   return calls.map((_, id) => {
     const answer = byId.get(id) ?? whole;
     if (answer?.error) return { failure: rpcFailure(status, answer.error) };
-    return answer && 'result' in answer ? { value: answer.result as T } : { failure: noAnswer() };
+    return answer && 'result' in answer ? { value: answer.result as T } : { failure: unansweredFailure() };
   });
 }
 
@@ -84,11 +78,9 @@ interface RpcAnswer<T> {
   readonly error?: RpcError;
 }
 
-const noAnswer = (): RpcFailure => ({ ...unansweredFailure(), error: undefined });
-
-function rpcFailure(status: number, error: RpcError): RpcFailure {
+function rpcFailure(status: number, error: RpcError): Failure {
   const found = WORDS.find(([isIt]) => isIt(status, error))?.[1] ?? ANY;
-  return { ...found, status, error, faults: [{ field: undefined, message: error.message }] };
+  return { ...found, status, faults: [{ field: undefined, message: error.message }] };
 }
 
 const reasonOf = ({ data }: RpcError): unknown =>

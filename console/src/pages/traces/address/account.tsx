@@ -1,4 +1,5 @@
-import { type RpcOutcome, rpcBatch } from '../../../api/rpc.ts';
+import type { Outcome } from '../../../api/failure.ts';
+import { rpcBatch } from '../../../api/rpc.ts';
 import { Facts } from '../../../ui/facts.tsx';
 import { useLoaded } from '../../../ui/useLoaded.ts';
 import { formatQuantity } from '../frames/ether.ts';
@@ -17,7 +18,7 @@ export function AccountState({ address }: { readonly address: string }) {
     const calls = METHODS.map((method) => ({ method, params: [address, 'latest'] }));
     return { value: await rpcBatch<string>(network, calls) };
   }, [address, network, heads]);
-  const outcomes: readonly RpcOutcome<string>[] = loaded.value.value ?? [];
+  const outcomes: readonly Outcome<string>[] = loaded.value.value ?? [];
   const [balance, nonce, code] = outcomes.map((one) => ('value' in one ? one.value : undefined));
   const failed = outcomes.find((one) => 'failure' in one);
   return (

@@ -1,4 +1,5 @@
-import { type RpcOutcome, rpc } from '../../../api/rpc.ts';
+import type { Outcome } from '../../../api/failure.ts';
+import { rpc } from '../../../api/rpc.ts';
 import { useLoaded } from '../../../ui/useLoaded.ts';
 import { pluralOf } from '../../../ui/value/quantity.tsx';
 import { formatQuantity, formatWei } from '../frames/ether.ts';
@@ -36,7 +37,7 @@ export function AddressSummaryLine({ address, newest }: AddressSummaryLineProps)
   );
 }
 
-async function read(address: string, network: string): Promise<RpcOutcome<SummaryData>> {
+async function read(address: string, network: string): Promise<Outcome<SummaryData>> {
   const params = [{ address }];
   const answer = await rpc<AddressSummary>({ network, method: 'floodgate_addressSummary', params });
   if ('failure' in answer) return answer;

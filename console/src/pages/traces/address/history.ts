@@ -2,7 +2,8 @@
  * Traces of an address: a list that ends with pages of older traces, and new traces that the user has not shown yet.
  */
 import { signal } from '@preact/signals';
-import { type RpcCall, type RpcFailure, rpc } from '../../../api/rpc.ts';
+import type { Failure } from '../../../api/failure.ts';
+import { type RpcCall, rpc } from '../../../api/rpc.ts';
 import { subscribe } from '../../../api/subscription.ts';
 import type { Filter } from '../filter.ts';
 import { keyOfTrace } from '../frames/describe.ts';
@@ -24,7 +25,7 @@ export class AddressHistory {
   readonly replaced = signal<ReadonlySet<string>>(new Set());
   readonly missing = signal<readonly Range[]>([]);
   readonly range = signal<AddressTracesPage['range'] | undefined>(undefined);
-  readonly failure = signal<RpcFailure | undefined>(undefined);
+  readonly failure = signal<Failure | undefined>(undefined);
   readonly isBusy = signal(true);
   /** Cursor of the next page. `null`: there are no more pages; undefined: no page was read yet. */
   readonly cursor = signal<string | null | undefined>(undefined);

@@ -1,4 +1,5 @@
-import { type RpcFailure, type RpcOutcome, rpc, rpcBatch } from '../../../api/rpc.ts';
+import type { Failure, Outcome } from '../../../api/failure.ts';
+import { rpc, rpcBatch } from '../../../api/rpc.ts';
 import { type Frame, treeOf } from '../frames/callTree.ts';
 import { valueMoved } from '../frames/describe.ts';
 import type { BlockHeader, Trace } from '../types.ts';
@@ -12,11 +13,11 @@ export interface Latest {
   /** Traces by block hash. Older blocks are read only until there are enough transfers. */
   readonly traces: ReadonlyMap<string, readonly Trace[]>;
   readonly transfers: readonly Frame[];
-  readonly failure: RpcFailure | undefined;
+  readonly failure: Failure | undefined;
 }
 
 /** Reads the latest blocks. Traces of `before` are not read again, unless their block was replaced. */
-export async function readLatest(network: string, before: Latest | undefined): Promise<RpcOutcome<Latest>> {
+export async function readLatest(network: string, before: Latest | undefined): Promise<Outcome<Latest>> {
   const method = 'eth_getBlockByNumber';
   const head = await rpc<BlockHeader>({ network, method, params: ['latest', false] });
   if ('failure' in head) return head;
@@ -30,7 +31,7 @@ export async function readLatest(network: string, before: Latest | undefined): P
   const headers = [head.value, ...older.flatMap((one) => ('value' in one && one.value) || [])];
   const traces = new Map<string, readonly Trace[]>();
   const transfers: Frame[] = [];
-  let failure: RpcFailure | undefined;
+  let failure: Failure | undefined;
   for (const header of headers) {
     if (transfers.length >= SHOWN_TRANSFERS) break;
     const known = before?.traces.get(header.hash);

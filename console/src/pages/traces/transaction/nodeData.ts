@@ -1,12 +1,13 @@
 /** The parts of a transaction that nodes return. If a node fails, the other parts are shown. */
-import { type RpcFailure, type RpcOutcome, rpc, rpcBatch } from '../../../api/rpc.ts';
+import type { Failure, Outcome } from '../../../api/failure.ts';
+import { rpc, rpcBatch } from '../../../api/rpc.ts';
 import type { BlockHeader, Receipt, Transaction } from '../types.ts';
 
 export interface NodeData {
   readonly transaction?: Transaction | undefined;
   readonly receipt?: Receipt | undefined;
   readonly block?: BlockHeader | undefined;
-  readonly missing: readonly { readonly part: string; readonly failure: RpcFailure }[];
+  readonly missing: readonly { readonly part: string; readonly failure: Failure }[];
   readonly isSettled: boolean;
 }
 
@@ -16,8 +17,8 @@ export async function readNodeData(hash: string, network: string): Promise<NodeD
   const methods = ['eth_getTransactionByHash', 'eth_getTransactionReceipt'];
   const calls = methods.map((method) => ({ method, params: [hash] }));
   const [transaction, receipt] = (await rpcBatch(network, calls)) as [
-    RpcOutcome<Transaction | null>,
-    RpcOutcome<Receipt | null>,
+    Outcome<Transaction | null>,
+    Outcome<Receipt | null>,
   ];
   const blockHash = resultOf(receipt)?.blockHash ?? resultOf(transaction)?.blockHash;
   const params = [blockHash, false];
@@ -35,5 +36,5 @@ export async function readNodeData(hash: string, network: string): Promise<NodeD
   };
 }
 
-const resultOf = <T>(answer: RpcOutcome<T | null> | undefined): T | undefined =>
+const resultOf = <T>(answer: Outcome<T | null> | undefined): T | undefined =>
   answer !== undefined && 'value' in answer ? (answer.value ?? undefined) : undefined;

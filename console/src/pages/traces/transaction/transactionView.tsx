@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { type RpcCall, type RpcOutcome, rpc } from '../../../api/rpc.ts';
+import type { Outcome } from '../../../api/failure.ts';
+import { type RpcCall, rpc } from '../../../api/rpc.ts';
 import { goTo } from '../../../navigate.ts';
 import { EmptyState } from '../../../ui/emptyState.tsx';
 import { ErrorBox } from '../../../ui/errorBox.tsx';
@@ -33,7 +34,7 @@ export function TransactionView({ hash }: { readonly hash: string }) {
   const on = [hash, network, attempts.value];
   const nodes = useLoaded(async () => ({ value: await readNodeData(hash, network) }), on);
   const data = nodes.loaded.value.value ?? UNREAD;
-  const { loaded } = useLoaded(async (): Promise<RpcOutcome<readonly Trace[] | undefined>> => {
+  const { loaded } = useLoaded(async (): Promise<Outcome<readonly Trace[] | undefined>> => {
     const answer = await rpc<readonly Trace[] | null>({ network, ...call });
     if ('failure' in answer) return answer;
     const isBlock = !answer.value?.length && (await goToBlock(hash, network));
