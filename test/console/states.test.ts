@@ -7,7 +7,7 @@ import { type AlertReceiver, startAlertReceiver } from '../support/alertReceiver
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
 import { CHROMIUM, inPage, launchBrowser, openTab, type Tab } from './support/browser.ts';
-import { checkNarrow } from './support/checkPages.ts';
+import { checkNarrow, DRAWN } from './support/checkPages.ts';
 
 const ACCOUNT = 'a';
 const CONFIGS = rulesPath(ACCOUNT).replace(/\/dns_protection\/rules$/, '');
@@ -176,6 +176,20 @@ describe.skipIf(CHROMIUM === undefined)(
       // The browser logs the failed requests itself.
       const faults = [...operator.faults, ...reader.faults];
       expect(faults.filter((fault) => !fault.includes('status of 500'))).toEqual([]);
+    });
+
+    it('/rules calls no rule "not in force" if the guards could not be read', async () => {
+      const { page } = reader;
+      const failed = page.waitForResponse((response) => response.url().endsWith('/fleet'));
+      await page.route('**/fleet', (route) => route.fulfill({ status: 500, json: {} }));
+      await page.goto(urlOf('rules'));
+      await failed;
+      await page.locator('main tbody').getByText('…').waitFor();
+      await inPage(page, DRAWN);
+      expect(await page.locator('main tbody').getByText('not in force').count()).toBe(0);
+      await page.unrouteAll({ behavior: 'wait' });
+      // The browser logs the failed request itself.
+      reader.faults.length = 0;
     });
 
     it.each([
