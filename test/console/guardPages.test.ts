@@ -377,6 +377,13 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.keyboard.press('Escape');
       await search.waitFor({ state: 'detached' });
       expect(tab.faults).toEqual([]);
+      await page.route('**/zone_assessments', (route) => route.fulfill({ status: 500, json: {} }));
+      await page.keyboard.press('Control+k');
+      await page.getByText('! Some rules, zones, list entries or attacks could not be read.').waitFor();
+      await page.keyboard.press('Escape');
+      await page.unrouteAll({ behavior: 'wait' });
+      // The browser logs the failed request itself.
+      tab.faults.length = 0;
     });
 
     it('finds no action that the token does not allow', async () => {

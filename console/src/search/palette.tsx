@@ -7,7 +7,7 @@ import { Dialog } from '../ui/form/dialog.tsx';
 import { counted } from '../ui/value/quantity.tsx';
 import { UntrustedText } from '../ui/value/untrustedText.tsx';
 import { type Hit, MAX_HITS, matchingHits } from './hit.ts';
-import { fixedHits, readObjects, traceHits } from './sources.ts';
+import { type FoundObjects, fixedHits, readObjects, traceHits } from './sources.ts';
 
 const close = () => {
   isPaletteOpen.value = false;
@@ -24,13 +24,13 @@ function open(hit: Hit | undefined): void {
 export function Palette() {
   const text = useSignal('');
   const selected = useSignal(0);
-  const objects = useSignal<readonly Hit[] | undefined>(undefined);
+  const objects = useSignal<FoundObjects | undefined>(undefined);
   useEffect(() => {
     void readObjects().then((read) => (objects.value = read));
   }, []);
   const found = [
     ...traceHits(text.value),
-    ...matchingHits([...fixedHits(), ...(objects.value ?? [])], text.value),
+    ...matchingHits([...fixedHits(), ...(objects.value?.hits ?? [])], text.value),
   ].slice(0, MAX_HITS);
   const move = (event: KeyboardEvent) => {
     const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
@@ -87,6 +87,9 @@ export function Palette() {
               : found.length === MAX_HITS
                 ? `The first ${MAX_HITS} hits. Type more to find others.`
                 : `${counted(found.length, 'hit')}. ↑ ↓ to choose, Enter to open.`}
+          {objects.value?.isWhole === false && (
+            <span class="look"> ! Some rules, zones, list entries or attacks could not be read.</span>
+          )}
         </p>
       </div>
     </Dialog>

@@ -2,7 +2,8 @@ import { entryCalls, listAllAttacks, listAssessments, policyCalls, ruleCalls } f
 import type { Outcome } from '../api/failure.ts';
 import { gateway } from '../api/gateway.ts';
 import { isKeyListOpen } from '../keyboard.ts';
-import { ruleInForceId } from '../live.ts';
+import { live, ruleInForceId } from '../live.ts';
+import { isCurrent } from '../pages/attacks/current.ts';
 import { zonesText } from '../pages/attacks/texts.ts';
 import { visiblePages } from '../pages/index.ts';
 import { entryValue, listNames, listTexts } from '../pages/lists/entries.ts';
@@ -18,14 +19,22 @@ const ZONES_NAMED = 3;
 async function hitsOf<T>(
   reading: Promise<Outcome<T>>,
   hits: (value: T) => readonly Hit[],
-): Promise<readonly Hit[]> {
+): Promise<readonly Hit[] | undefined> {
   const outcome = await reading;
-  return 'value' in outcome ? hits(outcome.value) : [];
+  if ('value' in outcome) return hits(outcome.value);
+  // A server without a guard answers with 404.
+  return outcome.failure.status === 404 ? [] : undefined;
 }
 
-/** Reads the objects that the token may read. Objects that cannot be read are missing. */
-export async function readObjects(): Promise<readonly Hit[]> {
-  if (!may('dns_protection:read')) return [];
+export interface FoundObjects {
+  readonly hits: readonly Hit[];
+  /** False if some objects could not be read. */
+  readonly isWhole: boolean;
+}
+
+/** Reads the objects that the token may read. */
+export async function readObjects(): Promise<FoundObjects> {
+  if (!may('dns_protection:read')) return { hits: [], isWhole: true };
   const found = await Promise.all([
     hitsOf(ruleCalls.list(), ({ result }) =>
       result.map((rule) => ({
@@ -66,11 +75,14 @@ export async function readObjects(): Promise<readonly Hit[]> {
         kind: 'Attack',
         title: zonesText(attack, ZONES_NAMED),
         open: `/attacks/${attack.id}`,
-        note: `${attack.state}, ${attack.started_on.slice(0, 16).replace('T', ' ')} UTC, ${attack.id}`,
+        note: `${isCurrent(attack, live.value) ? 'active, ' : ''}${attack.started_on.slice(0, 16).replace('T', ' ')} UTC, ${attack.id}`,
       })),
     ),
   ]);
-  return found.flat();
+  return {
+    hits: found.flatMap((hits) => hits ?? []),
+    isWhole: found.every((hits) => hits !== undefined),
+  };
 }
 
 const ACTIONS: readonly (readonly [string, string | undefined, Hit['open']])[] = [

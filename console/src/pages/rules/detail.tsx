@@ -18,7 +18,11 @@ export function RuleDetail({ id }: { readonly id: string }) {
       nameOf={scopeText}
       deletion={async (rule) => {
         const all = await ruleCalls.list();
-        return { typed: rule.name, text: fallbackOf(rule, 'value' in all ? all.value.result : [rule]) };
+        const text =
+          'value' in all
+            ? fallbackOf(rule, all.value.result)
+            : 'The other rules could not be read, so it is not known which one applies afterwards.';
+        return { typed: rule.name, text };
       }}
       titles={settingTitles}
       settingsOf={settingsOf}
