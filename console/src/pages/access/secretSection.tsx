@@ -15,7 +15,7 @@ import { showToast } from '../../ui/toast.tsx';
 import { useAction } from '../../ui/useAction.ts';
 import type { Reads } from '../../ui/useLoaded.ts';
 import { Time } from '../../ui/value/time.tsx';
-import { STATUS } from './texts.ts';
+import { expiresSoon, STATUS } from './texts.ts';
 
 export interface FormProps<Item> {
   readonly close: () => void;
@@ -150,12 +150,9 @@ function Secret({ what, secret, use, close }: SecretProps) {
   );
 }
 
-const WEEK_MS = 7 * 86_400_000;
-
 function Expiry({ at }: { readonly at: string | undefined }) {
   if (at === undefined) return <span class="quiet">never</span>;
-  const leftMs = Date.parse(at) - Date.now();
-  const isSoon = leftMs > 0 && leftMs < WEEK_MS;
+  const isSoon = expiresSoon(at, Date.now());
   return (
     <span class={isSoon ? 'look' : undefined}>
       {isSoon && '▲ '}

@@ -1,11 +1,18 @@
 import type { ApiToken, GatewayKey } from '../../api/types.ts';
 import { formatNumber } from '../../ui/value/quantity.tsx';
 
-const WEEK_MS = 7 * 86_400_000;
+const DAY_MS = 86_400_000;
+const WEEK_MS = 7 * DAY_MS;
 
 export const activeOnly = <T extends Pick<ApiToken | GatewayKey, 'status'>>(
   all: readonly T[],
 ): readonly T[] => all.filter(({ status }) => status === 'active');
+
+/** Returns whether a token or key expires within a week. */
+export function expiresSoon(at: string | undefined, nowMs: number): boolean {
+  const leftMs = Date.parse(at ?? '') - nowMs;
+  return leftMs > 0 && leftMs < WEEK_MS;
+}
 
 interface Known {
   /** Whether the user is signed in with the token from the server's configuration, which is not among `tokens`. */
@@ -25,9 +32,7 @@ export function accessHeadline({ hasServersToken, tokens, keys }: Known, nowMs: 
 
 function validOf(all: readonly (ApiToken | GatewayKey)[], nowMs: number, none: string): string {
   const valid = activeOnly(all);
-  const soon = valid.filter(
-    ({ expires_on }) => expires_on !== undefined && Date.parse(expires_on) - nowMs < WEEK_MS,
-  );
+  const soon = valid.filter(({ expires_on }) => expiresSoon(expires_on, nowMs));
   const count = valid.length === 0 ? none : formatNumber(valid.length);
   return soon.length === 0 ? count : `${count}, ${formatNumber(soon.length)} of them for less than a week`;
 }
@@ -52,8 +57,6 @@ export const STATUS = {
   expired: { tone: 'quiet', word: '○ expired' },
   revoked: { tone: 'quiet', word: '✕ revoked' },
 } as const;
-
-const DAY_MS = 86_400_000;
 
 export const LIFETIMES: readonly (readonly [days: string, word: string])[] = [
   ['1', '1 day'],
