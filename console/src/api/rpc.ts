@@ -1,13 +1,9 @@
 /** JSON-RPC calls to the gateway of this server. They never throw: they return a value or a failure. */
-import { computed } from '@preact/signals';
 import { hasGatewayKey } from '../session.ts';
 import { inSession, SECRET_OF_SESSION } from './credentials.ts';
 import { curlCommand, type HttpRequest } from './curl.ts';
 import { type Failure, type Outcome, unansweredFailure, type Words, words } from './failure.ts';
 import { putGatewayKey } from './session.ts';
-
-/** Set if the session contains an API key for the gateway. The key itself is only on the server. */
-export const gatewayKey = computed(() => (hasGatewayKey.value ? SECRET_OF_SESSION : undefined));
 
 export async function setGatewayKey(key: string | undefined): Promise<Outcome<unknown>> {
   const answer = await putGatewayKey(key);
@@ -33,7 +29,7 @@ const rpcRequest = (network: string, body: unknown): HttpRequest => ({
   url: pathOfNetwork(network),
   headers: {
     'content-type': 'application/json',
-    ...(gatewayKey.value !== undefined && { authorization: `Bearer ${gatewayKey.value}` }),
+    ...(hasGatewayKey.value && { authorization: `Bearer ${SECRET_OF_SESSION}` }),
   },
   body: JSON.stringify(body),
 });
@@ -137,10 +133,9 @@ export const curlOfRpc = ({ network, method, params }: RpcCall): string =>
 
 export function viemOfRpc({ network, method, params }: RpcCall): string {
   const url = JSON.stringify(location.origin + pathOfNetwork(network));
-  const transport =
-    gatewayKey.value === undefined
-      ? `http(${url})`
-      : `http(${url}, { fetchOptions: { headers: { Authorization: \`Bearer \${process.env.FLOODGATE_KEY}\` } } })`;
+  const transport = hasGatewayKey.value
+    ? `http(${url}, { fetchOptions: { headers: { Authorization: \`Bearer \${process.env.FLOODGATE_KEY}\` } } })`
+    : `http(${url})`;
   return [
     "import { createPublicClient, http } from 'viem';",
     '',

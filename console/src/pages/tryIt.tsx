@@ -1,9 +1,9 @@
 import { useLocation } from 'wouter-preact';
 import { API, callJson } from '../api/client.ts';
 import { SECRET_OF_SESSION } from '../api/credentials.ts';
-import { gateway } from '../api/gateway.ts';
-import { gatewayKey, pathOfNetwork, rpc } from '../api/rpc.ts';
-import { account } from '../session.ts';
+import { isGatewayClosed } from '../api/gateway.ts';
+import { pathOfNetwork, rpc } from '../api/rpc.ts';
+import { account, hasGatewayKey } from '../session.ts';
 import {
   type OpenApi,
   type OpenRpc,
@@ -27,12 +27,10 @@ export function TryItPage() {
   // The server's own document, which has no envelope.
   const rest = useLoaded(() => callJson<OpenApi>({ path: '/openapi.json' }), []);
   const openApi = rest.loaded.value.value?.body;
-  const key = gatewayKey.value;
-  const isClosed = gateway.value?.needs_key === true && key === undefined;
   const methods = useLoaded(
     () => rpc<OpenRpc>({ network: network ?? '', method: 'rpc.discover', params: [] }),
-    [network, key],
-    { isHeld: network === undefined || isClosed },
+    [network, hasGatewayKey.value],
+    { isHeld: network === undefined || isGatewayClosed.value },
   );
   const openRpc = methods.loaded.value.value;
   const isReading = [rest, methods].every(({ loaded: { value } }) => value.failure === undefined);
@@ -41,6 +39,7 @@ export function TryItPage() {
     ...(openRpc ? rpcOperations(openRpc) : []),
   ];
   const chosen = all.find((operation) => operation.kind === kind && operation.id === id);
+  const key = hasGatewayKey.value ? SECRET_OF_SESSION : undefined;
   const endpointOf = (operation: Operation): Endpoint =>
     operation.kind === 'rest'
       ? { url: API, secret: SECRET_OF_SESSION, variable: 'FLOODGATE_TOKEN', isInSession: true }
@@ -50,7 +49,7 @@ export function TryItPage() {
       <h1>
         {all.length > 0 ? `${all.length} operations to try` : isReading ? 'Reading the operations …' : 'Try'}
       </h1>
-      {gateway.value?.needs_key && <KeyForm />}
+      <KeyForm />
       <GatewayFailure />
       {[rest, methods].map(({ loaded: { value }, again }, i) =>
         value.failure ? <ErrorBox key={i} failure={value.failure} retry={again} /> : null,

@@ -1,9 +1,9 @@
 import './traces.css';
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { gateway, gatewayFailure } from '../../api/gateway.ts';
-import { gatewayKey } from '../../api/rpc.ts';
+import { gateway, gatewayFailure, isGatewayClosed } from '../../api/gateway.ts';
 import { goTo } from '../../navigate.ts';
+import { hasGatewayKey } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { GatewayFailure } from '../../ui/gatewayFailure.tsx';
 import { Reading } from '../../ui/loadState.tsx';
@@ -28,16 +28,15 @@ import { TransactionView } from './transaction/transactionView.tsx';
 export function Traces() {
   const subject = useSubject();
   const network = useWantedNetwork();
-  const isClosed = gateway.value?.needs_key === true && gatewayKey.value === undefined;
   return (
     <div class="page traces">
       <h1 class="unseen">Traces</h1>
       <Search key={subject.id} subject={subject} network={network} />
-      {gateway.value?.needs_key && <KeyForm />}
+      <KeyForm />
       {network === undefined && <NoGateway />}
-      {network !== undefined && !isClosed && (
+      {network !== undefined && !isGatewayClosed.value && (
         <ShownNetwork.Provider value={network}>
-          <Subjects key={`${network} ${subject.id} ${gatewayKey.value}`} subject={subject} />
+          <Subjects key={`${network} ${subject.id} ${hasGatewayKey.value}`} subject={subject} />
         </ShownNetwork.Provider>
       )}
     </div>

@@ -1,9 +1,11 @@
 import { useSignal } from '@preact/signals';
-import { gatewayKey, setGatewayKey } from '../../api/rpc.ts';
+import { gateway, isGatewayClosed } from '../../api/gateway.ts';
+import { setGatewayKey } from '../../api/rpc.ts';
 import { ErrorBox } from '../../ui/errorBox.tsx';
 import { TextField } from '../../ui/form/fields.tsx';
 import { useAction } from '../../ui/useAction.ts';
 
+/** Form for the API key of the gateway, if it requires one. */
 export function KeyForm() {
   const text = useSignal('');
   const { failure, run } = useAction();
@@ -11,7 +13,8 @@ export function KeyForm() {
     const outcome = await run(setGatewayKey(key));
     if ('value' in outcome) text.value = '';
   };
-  if (gatewayKey.value !== undefined)
+  if (gateway.value?.needs_key !== true) return null;
+  if (!isGatewayClosed.value)
     return (
       <p class="quiet">
         Calls use your API key.{' '}
