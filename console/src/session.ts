@@ -11,6 +11,7 @@ const RETRY_MS = 1_000;
 export const session = signal<Session | undefined>();
 export const isRestoring = signal(true);
 export const signInFailure = signal<Failure | undefined>();
+/** Whether the session contains an API key for the gateway. The key itself is only on the server. */
 export const hasGatewayKey = signal(false);
 
 /** Valid account id. The id in the URL is untrusted, and users copy commands that contain it into a shell. */
@@ -24,12 +25,15 @@ function firstAccount(of: Session | undefined): string {
   return of?.guarded_account ?? of?.accounts[0] ?? DEFAULT_ACCOUNT;
 }
 
-/** URL query that selects the account; empty if the account is selected by default. */
-export const accountQuery = computed(() =>
-  chosenAccount.value === undefined || chosenAccount.value === firstAccount(session.value)
-    ? ''
-    : `account=${encodeURIComponent(chosenAccount.value)}`,
-);
+/**
+ * URL query that selects the account; empty if the account is selected by default. The first account of a token is
+ * not omitted, because a link may be opened with another token.
+ */
+export const accountQuery = computed(() => {
+  const first = firstAccount(session.value);
+  const isShared = first === session.value?.guarded_account || first === DEFAULT_ACCOUNT;
+  return account.value === first && isShared ? '' : `account=${encodeURIComponent(account.value)}`;
+});
 
 /** Whether this server's guard protects the selected account. It is known before the first live message. */
 export const isGuarded = computed(() => session.value?.guarded_account === account.value);

@@ -171,6 +171,17 @@ describe.skipIf(CHROMIUM === undefined)(
       },
     );
 
+    it('a link contains the account, because another token may have another first account', async () => {
+      const { value } = await api('POST', '/user/tokens', { accounts: ['b', 'c'], permissions: ALL });
+      const other = await openTab(browser, server.url);
+      await other.page.goto(`${server.url}/console/lists`);
+      await other.page.getByLabel('Token', { exact: true }).fill(value);
+      await other.page.getByRole('button', { name: 'Sign in' }).click();
+      await other.page.getByRole('link', { name: 'Rules', exact: true }).first().click();
+      await other.page.waitForURL('**/console/rules?account=b');
+      await other.context.close();
+    });
+
     it('of a new policy is discarded with Cancel', async () => {
       await open('zones/new');
       await page.locator('[name=zone]').fill('example.com');
