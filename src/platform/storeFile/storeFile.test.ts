@@ -1,10 +1,12 @@
 import {
+  chownSync,
   copyFileSync,
   existsSync,
   mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +14,7 @@ import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkStoreFormat, checksummedJson, StoreCopiedError, StoreFile, StoreGoneError } from './index.ts';
-import { isSameFile } from './storeSeal.ts';
+import { isSameFile, sealStoreFile } from './storeSeal.ts';
 
 describe('the file of a store', () => {
   let folder: string;
@@ -36,6 +38,13 @@ describe('the file of a store', () => {
     renameSync(folder, moved);
     folder = moved;
     opened().assertInPlace();
+  });
+
+  it('has a seal that belongs to its owner, also if root writes the seal', (context) => {
+    if (process.getuid?.() !== 0) return context.skip('only root can change the owner of a file');
+    chownSync(data, 4321, 4322);
+    sealStoreFile(folder);
+    expect(statSync(join(folder, 'store.json'))).toMatchObject({ uid: 4321, gid: 4322 });
   });
 
   it('is rejected if it is a copy or if its seal is unreadable', () => {

@@ -1,4 +1,15 @@
-import { existsSync, lstatSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fchownSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { readRegular, requireFolder, requireRegular } from '../regularFile/index.ts';
 
@@ -52,7 +63,8 @@ export class StoreWriteError extends Error {
 }
 
 /**
- * Atomically writes the seal of a store, which records that the data file is an original and not torn. Throws
+ * Atomically writes the seal of a store, which records that the data file is an original and not torn. The seal belongs
+ * to the owner of the data file: a command of root must not write a file that the server cannot read. Throws
  * StoreWriteError.
  */
 export function sealStoreFile(folder: string): void {
@@ -61,8 +73,15 @@ export function sealStoreFile(folder: string): void {
   const written = join(folder, `${SEAL_FILE}.${process.pid}`);
   try {
     rmSync(written, { force: true });
+    const { uid, gid } = statSync(join(folder, DATA_FILE));
     // The flag fails for a link that was created in between.
-    writeFileSync(written, `${JSON.stringify(identity)}\n`, { mode: 0o600, flag: 'wx' });
+    const file = openSync(written, 'wx', 0o600);
+    try {
+      writeFileSync(file, `${JSON.stringify(identity)}\n`);
+      if (process.getuid?.() === 0) fchownSync(file, uid, gid);
+    } finally {
+      closeSync(file);
+    }
     renameSync(written, join(folder, SEAL_FILE));
   } catch (error) {
     // The error of a full disk does not name the file.
