@@ -21,6 +21,7 @@ import { otsContractCreator } from './contractCreator.ts';
 import { findTransactions, MAX_PAGE_TRANSACTIONS } from './findTransactions.ts';
 import { searchTransactions } from './searchTransactions.ts';
 import { otsSenderAndNonce } from './senderAndNonce.ts';
+import { otsTraceTransaction, otsTransactionError } from './transactionFrames.ts';
 
 const ADDRESSES = syntheticAddresses(6);
 const BLOCKS = 60;
@@ -168,6 +169,17 @@ describe('the transactions of an address', () => {
     const { txs, receipts } = await search(8 * response.length);
     expect([txs.length, receipts.length]).toEqual([4, 4]);
     await expect(search(8 * response.length - 1)).rejects.toThrow(/use a smaller page size/);
+  });
+
+  it('have an error that is read even if their frames exceed the size of a response', async () => {
+    chain.addLarge(new Random(407), 1, 20);
+    await chain.flush();
+    const services = { ...chain.services(), maxAnswerBytes: 1000 };
+    const hash = chain.blocks.get(1)?.header.transactionHashes[0];
+    expect(String(await otsTransactionError(services)([hash], CONTEXT))).toBe('"0x"');
+    await expect(otsTraceTransaction(services)([hash], CONTEXT)).rejects.toThrow(
+      'the result exceeds 1000 bytes',
+    );
   });
 
   it('include the newest creation of a contract that was not reverted', async () => {

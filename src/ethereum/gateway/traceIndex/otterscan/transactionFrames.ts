@@ -4,6 +4,7 @@ import type { Address, Hash } from '../../../traces/index.ts';
 import type { CallContext, Handler } from '../../method.ts';
 import type { IndexServices } from '../traces/indexServices.ts';
 import { type Frame, outputOf, REVERTED, revertOutput } from '../traces/replayed.ts';
+import { traceGet } from '../traces/traceGet.ts';
 import { traceTransaction } from '../traces/traceTransaction.ts';
 import { internalOperations, traceEntries } from './frameEntries.ts';
 
@@ -19,9 +20,12 @@ function framesReader(services: IndexServices): ReadFrames {
     const traces = (await read([hash], context)) as Buffer; // the handler of trace_transaction returns a Buffer
     const frames = JSON.parse(traces.toString('latin1')) as Frames | null;
     if (frames !== null) return frames;
-    throw new RpcError('transactionNotFound', `transaction ${hash} not found`);
+    throw notFound(hash);
   };
 }
+
+const notFound = (hash: unknown): RpcError =>
+  new RpcError('transactionNotFound', `transaction ${hash} not found`);
 
 /** Returns the handler of ots_traceTransaction. */
 export function otsTraceTransaction(services: IndexServices): Handler {
@@ -39,12 +43,17 @@ export function otsInternalOperations(services: IndexServices): Handler {
   return async ([hash], context) => json(internalOperations(await read(hash, context)));
 }
 
-/** Returns the handler of ots_getTransactionError: the revert data; `0x` for other failures and for success. */
+/**
+ * Returns the handler of ots_getTransactionError: the revert data; `0x` for other failures and for success. Reads only
+ * the root frame, because a transaction can have more frames than a response may contain.
+ */
 export function otsTransactionError(services: IndexServices): Handler {
-  const read = framesReader(services);
+  const readFrame = traceGet(services);
   return async ([hash], context) => {
-    const frames = await read(hash, context);
-    return json(frames[0]?.error === REVERTED ? await rootOutput(services, frames) : '0x');
+    const frame = (await readFrame([hash, []], context)) as Buffer; // the handler of trace_get returns a Buffer
+    const root = JSON.parse(frame.toString('latin1')) as Frame | null;
+    if (root === null) throw notFound(hash);
+    return json(root.error === REVERTED ? await rootOutput(services, [root]) : '0x');
   };
 }
 
