@@ -20,13 +20,17 @@ async function run(): Promise<void> {
 function printError(error: unknown): number {
   // Commander has already printed its message. Showing help is not a failure.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.usage;
-  process.stderr.write(
-    `floodgate: ${printableLines(error instanceof Error ? error.message : String(error))}\n`,
-  );
+  process.stderr.write(`floodgate: ${printableLines(messageOf(error))}\n`);
   if (!isOperatorError(error) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
   return error instanceof Error && /^(ConfigError|BadStoreAddress)$/.test(error.name)
     ? EXIT_CODES.usage
     : EXIT_CODES.failed;
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const isDenied = 'syscall' in error && 'path' in error && 'code' in error && error.code === 'EACCES';
+  return isDenied ? `${error.message}. Run the command as the user who owns the file` : error.message;
 }
 
 /** Replaces control characters, because a message can contain the text of a server or a node. */

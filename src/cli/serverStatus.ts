@@ -24,6 +24,8 @@ export interface NetworkStatus {
 export interface DnsStatus {
   /** Null if dnsdist forwards the queries. */
   readonly serversUp: number | null;
+  /** Whether the DNS servers answer enough queries in time. */
+  readonly serversHealthy: boolean;
   readonly dnsdistNodes: number;
   readonly dnsdistInForce: number;
   readonly knownNames: number;
@@ -70,6 +72,7 @@ export function statusOf(
         ? null
         : {
             serversUp: one('floodgate_dns_servers_up'),
+            serversHealthy: one('floodgate_dns_upstreams_healthy') !== 0,
             dnsdistNodes: inForce.length,
             dnsdistInForce: inForce.filter((value) => value === 1).length,
             knownNames,

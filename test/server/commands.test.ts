@@ -10,6 +10,7 @@ import { startHttpServer } from '../support/httpServer.ts';
 import { PROGRAM } from '../support/program.ts';
 import { smallFileSystem, temporaryFolder } from '../support/smallFileSystem.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
+import { until } from '../support/until.ts';
 import { floodgate, run } from './support/run.ts';
 
 /** An address without a listener. */
@@ -40,6 +41,10 @@ describe('floodgate status', () => {
     expect(stdout).toMatch(/^ {2}store +ok$/m);
     expect(stdout).toMatch(/^ {2}DNS +no attack, servers up: \d, 0 names known \(learning/m);
     expect(stdout.split('\n').length).toBeLessThan(24);
+    await until('the DNS servers to be unhealthy', async () => {
+      const later = await floodgate(['status', '--url', servers[0]?.url ?? '']);
+      return later.stdout.includes('servers up: 0, SERVERS OVERLOADED OR DOWN, 0 names known');
+    });
   });
 
   it('prints why a server is not ready, and exits with 1', async () => {

@@ -88,6 +88,7 @@ function networkLine({ nodes, nodesUp, indexHead, lagBlocks }: NetworkStatus): s
 
 function dnsLine({
   serversUp,
+  serversHealthy,
   dnsdistNodes,
   dnsdistInForce,
   knownNames,
@@ -102,7 +103,8 @@ function dnsLine({
     attackedZones === 0
       ? 'no attack'
       : `ATTACK on ${attackedZones} ${attackedZones === 1 ? 'zone' : 'zones'}`;
-  return `${attack}, ${behind}, ${knownNames} names known${ready ? '' : ' (learning: nothing is dropped yet)'}`;
+  const health = serversHealthy ? '' : ', SERVERS OVERLOADED OR DOWN';
+  return `${attack}, ${behind}${health}, ${knownNames} names known${ready ? '' : ' (learning: nothing is dropped yet)'}`;
 }
 
 function queriesLine({ queries }: DnsStatus): string {
