@@ -12,9 +12,9 @@ export const EXIT_CODES = {
 
 /** Meanings of the exit codes, as printed in docs/reference/commands.md. */
 const MEANINGS: Readonly<Record<keyof typeof EXIT_CODES, string>> = {
-  done: 'Success. A server was stopped normally; `status`: the server is ready; `verify`: no store is damaged; `doctor`: every node can be indexed from',
+  done: 'Success. A server was stopped normally; `status`: the server is ready; `verify`: all stores passed; `doctor`: every node can be indexed from',
   failed:
-    'Failure, or partial failure; standard error contains the reason. `status`: the server is not ready; `verify`: a store is damaged; `doctor`: a node cannot be used',
+    'Failure, or partial failure; standard error contains the reason. `status`: the server is not ready; `verify`: a store failed; `doctor`: a node cannot be used',
   changes: '`rules plan`: there are changes to apply',
   usage: 'Invalid command, flag, variable or configuration; nothing was started',
   unavailable: '`status`: no Floodgate server answers at that address',
