@@ -1,5 +1,5 @@
 /** Behaviour of dnsdist without Floodgate, before Floodgate has seen any traffic, and without dnstap frames. */
-import { access, writeFile } from 'node:fs/promises';
+import { access, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
@@ -145,6 +145,23 @@ it.each([
   expect(warnings).toEqual([{ node: expect.any(String), reason: expect.stringContaining(reason) }]);
   expect(guard.dataPlane.hasRules()).toBe(false);
   expect(await consoleOf.run('showRules()')).toContain('own');
+});
+
+it('the log states that names cannot be written, and that they are written again', async () => {
+  const messages: string[] = [];
+  const note = (_fields: object, message: string) => void messages.push(message);
+  const rules = new TestRules([RULE]);
+  const guard = await driven(RULE, { rules, log: { ...QUIET, info: note, warn: note } });
+  atEnd(() => guard.stop());
+  const { folder } = dnsdist;
+  await rename(folder, `${folder}.moved`);
+  const failed = 'cannot write the known names; dnsdist keeps the last ones';
+  rules.set({ ...RULE, mode: 'monitoring' });
+  await until('the failure', () => messages.includes(failed));
+  await rename(`${folder}.moved`, folder);
+  rules.set(RULE);
+  await until('the success', () => messages.includes('the known names are written again'));
+  expect(messages.filter((message) => message === failed)).toHaveLength(1);
 });
 
 it('answers from the packet cache of dnsdist do not make its servers unhealthy', async () => {

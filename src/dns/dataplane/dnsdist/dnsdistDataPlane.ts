@@ -243,6 +243,8 @@ export class DnsdistDataPlane implements DataPlane {
         { reason: failure },
         'cannot write the known names; dnsdist keeps the last ones',
       );
+    if (failure === '' && this.#failure !== '')
+      this.#context.log.info({}, 'the known names are written again');
     this.#failure = failure;
   }
 
