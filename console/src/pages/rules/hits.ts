@@ -8,8 +8,8 @@ const REFRESH_MS = 60_000;
 /** Maximum number of rules whose queries are read, with one request each. */
 const MAX_RULES = 20;
 
-/** Counts of the last hour, by the id of the rule. */
-export type Hits = ReadonlyMap<string, Counts>;
+/** Counts of the last hour of each rule that is in force, by its id. Undefined if the counts were not read. */
+export type Hits = ReadonlyMap<string, Counts | undefined>;
 
 /** Without a guard or a rule, the server answers with 404. After another failure, it is not known what is in force. */
 const isUnknown = (answer: Outcome<unknown>): answer is { readonly failure: Failure } =>
@@ -21,14 +21,12 @@ async function readHits(rules: readonly Rule[]): Promise<Outcome<Hits>> {
   const guards = 'value' in fleet ? fleet.value.result : [];
   // A guard may still report a rule that was just deleted.
   const inForce = new Set(guards.map(({ rule }) => rule?.id));
-  const ids = rules.flatMap(({ id }) => (inForce.has(id) ? id : [])).slice(0, MAX_RULES);
-  const answers = await Promise.all(ids.map((id) => readAnalytics(id)));
+  const ids = rules.flatMap(({ id }) => (inForce.has(id) ? id : []));
+  const answers = await Promise.all(ids.slice(0, MAX_RULES).map((id) => readAnalytics(id)));
   const unknown = answers.find(isUnknown);
   if (unknown !== undefined) return unknown;
-  const found = answers.flatMap((answer, i) =>
-    'value' in answer ? [[ids[i] ?? '', answer.value.result.totals] as const] : [],
-  );
-  return { value: new Map(found) };
+  const counts = answers.map((answer) => ('value' in answer ? answer.value.result.totals : undefined));
+  return { value: new Map(ids.map((id, i) => [id, counts[i]])) };
 }
 
 const NO_RULES: readonly Rule[] = [];

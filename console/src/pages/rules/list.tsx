@@ -113,7 +113,8 @@ function columnsFor(superseded: ReadonlySet<string>, hits: Hits | undefined): re
       cell: ({ id }) => {
         if (hits === undefined) return <span class="quiet">…</span>;
         const counts = hits.get(id);
-        return counts ? formatNumber(queriesOf(counts)) : <span class="quiet">not in force</span>;
+        if (counts !== undefined) return formatNumber(queriesOf(counts));
+        return <span class="quiet">{hits.has(id) ? 'in force' : 'not in force'}</span>;
       },
     },
     { ...timeColumn('Changed', ({ modified_on }: Rule) => modified_on), isNumber: true },
