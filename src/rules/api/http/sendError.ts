@@ -90,8 +90,8 @@ function patternOf({ path, exactPath }: Route): RegExp {
 }
 
 function send(reply: FastifyReply, error: ApiError): FastifyReply {
-  // Fastify would close the connection after a body that is too large, and a client that still sends the body could then
-  // lose the response. Without `removeHeader`, node still adds `Connection: close` if it closes the connection itself.
+  // Fastify adds `Connection: close` when it rejects a body, and a client that still sends the body could then lose the
+  // response. The header is not removed, because node would then not announce a connection that it closes itself.
   if (reply.hasHeader('connection'))
     reply.header('connection', reply.raw.shouldKeepAlive ? 'keep-alive' : 'close');
   return reply
