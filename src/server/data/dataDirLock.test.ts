@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
@@ -26,8 +26,14 @@ it('lockDataDir respects the lock of a running process and takes over the lock o
   // The shell would wait for the child.
   const name = () => readFileSync(`/proc/${statOf(pid)[1]}/comm`, 'utf8');
   await until('its parent is no shell any more', () => name() === 'sleep\n');
-  symlinkSync(JSON.stringify({ pid, started: statOf(pid)[19] }), join(folder, 'floodgate.lock'));
-  expect(() => lockDataDir(folder)).toThrow(`in use by another Floodgate, process ${pid}`);
+  const file = join(folder, 'floodgate.lock');
+  const owner = JSON.stringify({ pid, started: statOf(pid)[19] });
+  const inUse = `in use by another Floodgate, process ${pid}`;
+  writeFileSync(file, owner);
+  expect(() => lockDataDir(folder), 'the lock of a program before November 2026').toThrow(inUse);
+  rmSync(file);
+  symlinkSync(owner, file);
+  expect(() => lockDataDir(folder)).toThrow(inUse);
   process.kill(pid, 'SIGKILL');
   await until('it has ended', () => statOf(pid)[0] === 'Z');
   lockDataDir(folder).release();

@@ -1,6 +1,6 @@
-import { existsSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, readlinkSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { createFolder } from '../../platform/regularFile/index.ts';
+import { createFolder, readRegular } from '../../platform/regularFile/index.ts';
 
 /** Thrown if another process uses the data folder. Two servers must never write to the same folder. */
 class DataDirInUseError extends Error {
@@ -99,7 +99,9 @@ function removeStale(file: string, dataDir: string): void {
 
 function readHolder(file: string): LockOwner | undefined {
   try {
-    return JSON.parse(readlinkSync(file)) as LockOwner; // only lockDataDir creates the link
+    // Programs before November 2026 created a regular file, and may still be running.
+    const owner = lstatSync(file).isSymbolicLink() ? readlinkSync(file) : readRegular(file);
+    return JSON.parse(owner) as LockOwner; // only lockDataDir creates the lock
   } catch {
     return undefined;
   }
