@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { pino } from 'pino';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { anyReaders } from '../../../test/support/anyReaders.ts';
 import { clientAddressReader } from '../addresses/index.ts';
 import { createListener } from './listener.ts';
@@ -28,6 +28,14 @@ describe('the listener', () => {
       404,
       expect.stringMatching(/^no route for POST \/unknown;/),
     ]);
+  });
+
+  it('answers 429 to a client that does not read its responses, also for an unknown path', async () => {
+    const readers = anyReaders();
+    vi.spyOn(readers, 'exceeded').mockReturnValue('perClient');
+    const full = createListener({}, { logger: pino({ level: 'silent' }), readers });
+    expect((await full.inject({ url: '/unknown', headers: { host: 'x' } })).statusCode).toBe(429);
+    await full.close();
   });
 
   it('answers 408 to clients that send head or body too slowly, and closes their connections', async () => {

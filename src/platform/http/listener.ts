@@ -112,7 +112,9 @@ export function createListener(
   listener.setNotFoundHandler(sendNotFound);
   // Fastify reads the body first, so it may report an error of the body although the path is unknown.
   listener.setErrorHandler((error, request, reply) =>
-    request.is404 ? sendNotFound(request, reply) : reply.send(error),
+    request.is404 && !(error instanceof TooMuchUnsentError)
+      ? sendNotFound(request, reply)
+      : reply.send(error),
   );
   return listener;
 }
