@@ -60,8 +60,8 @@ interface State {
 }
 
 /**
- * Removes all genesis blocks from a saved chain but the oldest one. Each start of anvil adds a genesis block of its own
- * to the chain that it loads, and the next start would use any of them as block 0.
+ * Removes all genesis blocks except the oldest from a saved chain. Each start of anvil adds a new genesis block to the
+ * chain that it loads, and the next start would use any of them as block 0.
  */
 export async function keepFirstGenesis(path: string): Promise<void> {
   const state: State = JSON.parse(await readFile(path, 'utf8'));

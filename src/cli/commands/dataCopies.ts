@@ -101,7 +101,7 @@ export function registerVerify(program: Command): void {
     }
     if ([...problems.values()].some((found) => found.length > 0))
       throw new OperatorError(
-        `${dataDir} did not pass the check. If a line above says what to do, do that. Otherwise repair an index with ` +
+        `${dataDir} did not pass the check. Follow the advice in the lines above, if any. Otherwise repair an index with ` +
           'floodgate index --again RANGE --upstream URL, restore a backup, or remove the stores that can be rebuilt: ' +
           'traces, gateway (except API keys), dns',
       );

@@ -49,7 +49,7 @@ const COUNT_SHIFTS = `
 type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
 
 /**
- * Opens a tab in a context of its own, and therefore in a window of its own: tabs of one context hide each other.
+ * Opens a tab in its own context, and therefore in its own window: tabs of one context hide each other.
  * `storageState` is the state of another tab's context, for a tab that shares its session. Default: no session.
  */
 export async function openTab(

@@ -11,7 +11,7 @@ const MAX_RULES = 20;
 /** Counts of the last hour of each rule that is in force, by its id. Undefined if the counts were not read. */
 export type Hits = ReadonlyMap<string, Counts | undefined>;
 
-/** Without a guard or a rule, the server answers with 404. After another failure, it is not known what is in force. */
+/** Without a guard or a rule, the server answers with 404. After another failure, the rules in force are unknown. */
 const isUnknown = (answer: Outcome<unknown>): answer is { readonly failure: Failure } =>
   'failure' in answer && answer.failure.status !== 404;
 

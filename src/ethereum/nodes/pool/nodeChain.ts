@@ -4,7 +4,7 @@ import type { CallOptions, NodeClient } from '../client/nodeClient.ts';
 import { NodeError } from '../client/nodeError.ts';
 import { resultOf } from '../client/rpcResponse.ts';
 
-/** Maximum length of a chain id that is quoted in an error message: that of a 256-bit number. */
+/** Error messages quote at most this number of characters of a chain id: the length of a 256-bit number. */
 const MAX_QUOTED_LENGTH = 66;
 
 export interface NodeChain {
