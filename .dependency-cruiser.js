@@ -23,7 +23,7 @@ const PACKAGES = {
     .map(({ path }) => path)
     .filter((path) => /\/store\/lmdb(\/|$)/.test(path) || path === 'platform/storeFile'),
   pg: ['rules/store/postgres', 'platform/postgres'],
-  undici: ['ethereum/nodes', 'rules/client', 'devchain', 'server'],
+  undici: ['platform/httpClient', 'ethereum/nodes', 'devchain', 'server'],
 };
 
 export default {

@@ -69,6 +69,7 @@ const LIST = [
   ['platform/metrics', 'metrics that are cheap on a hot path'],
   ['platform/linkedList', 'keeps values in order, and nothing of removed ones', true],
   ['platform/logging', 'the logger interface', true],
+  ['platform/httpClient', 'HTTP connections to nodes, and from workers to the first process'],
   ['platform/sockets', 'closes connections with a reset'],
   ['platform/addresses', 'IP addresses, networks, and client identity'],
   ['platform/regularFile', 'opens regular files only: no links, pipes and devices; creates folders'],

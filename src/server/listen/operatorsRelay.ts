@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
-import type { Dispatcher } from 'undici';
-import Pool from 'undici/lib/dispatcher/pool.js';
+import type { Dispatcher, Pool } from 'undici';
 import { inBackground } from '../../platform/background/index.ts';
+import { createPool } from '../../platform/httpClient/index.ts';
 import { CLIENT_ADDRESS_HEADER, HTTPS_HEADER, type RequestReaders } from './relayedRequests.ts';
 
 /**
@@ -33,7 +33,7 @@ export class OperatorsRelay {
 
   constructor(path: string, readers: RequestReaders) {
     this.#readers = readers;
-    this.#pool = new Pool('http://localhost', {
+    this.#pool = createPool('http://localhost', {
       socketPath: path,
       keepAliveMaxTimeout: IDLE_MS,
       // The client and the first process limit the time of a request.

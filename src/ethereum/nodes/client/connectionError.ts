@@ -27,7 +27,7 @@ export function notSent(error: NodeError): NodeError {
 export function connectionError(error: Error, host: string, sent: boolean): NodeError {
   // Floodgate itself has aborted the request, with this error as the reason.
   if (error instanceof NodeError) return error;
-  const code = 'code' in error ? String(error.code) : error.name;
+  const { code = error.name } = error as NodeJS.ErrnoException;
   if (TIMED_OUT.has(code))
     return new NodeError('timeout', `${host} did not answer in time (${code})`, { cause: error });
   const failure = new NodeError(

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import Pool from 'undici/lib/dispatcher/pool.js';
+import type { Pool } from 'undici';
 import { type BudgetClient, Slots } from '../../../platform/budgets/index.ts';
+import { createPool } from '../../../platform/httpClient/index.ts';
 import type { Span } from '../../../platform/spans/index.ts';
 import { readLargeResponse } from '../largeResponses/readLargeResponse.ts';
 import type { ResponseMemory } from '../largeResponses/responseMemory.ts';
@@ -112,7 +113,7 @@ export class NodeClient {
     this.host = host;
     this.#path = path;
     this.#headers = headers;
-    this.#relayed = new Pool(origin, {
+    this.#relayed = createPool(origin, {
       connections,
       connect: { timeout: RELAY_CONNECT_TIMEOUT_MS },
       // Each relayed request has its own deadline, so undici's timeouts are off.
@@ -120,8 +121,8 @@ export class NodeClient {
       bodyTimeout: 0,
     });
     const connect = { timeout: CONNECT_TIMEOUT_MS };
-    this.#blocks = new Pool(origin, { connections: BLOCK_CONNECTIONS, connect });
-    this.#polls = new Pool(origin, { connections: POLL_CONNECTIONS, connect });
+    this.#blocks = createPool(origin, { connections: BLOCK_CONNECTIONS, connect });
+    this.#polls = createPool(origin, { connections: POLL_CONNECTIONS, connect });
   }
 
   async close(): Promise<void> {

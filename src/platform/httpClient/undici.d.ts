@@ -4,3 +4,9 @@ declare module 'undici/lib/dispatcher/pool.js' {
 
   export default Pool;
 }
+
+/** Keys of the internal properties that `createPool` uses. */
+declare module 'undici/lib/core/symbols.js' {
+  export const kSocket: unique symbol;
+  export const kParser: unique symbol;
+}
