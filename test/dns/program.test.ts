@@ -185,7 +185,7 @@ it('metrics report refused transfers and the reasons for closed TCP connections'
     'floodgate_dns_transfers_total{protocol="tcp",outcome="allowed"} 1',
     'floodgate_dns_tcp_messages_total{result="transfer"} 2',
     'floodgate_dns_tcp_accepted_total 2',
-    'floodgate_dns_tcp_closed_total{reason="no_place"} 0',
+    'floodgate_dns_tcp_closed_total{reason="no_slot"} 0',
     'floodgate_dns_tcp_connections 0',
   ])
     expect(metrics.split('\n')).toContain(line);

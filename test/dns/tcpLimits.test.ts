@@ -253,7 +253,7 @@ describe('one address', () => {
     await clients[1]?.ended();
     expect(await clients[0]?.ask(good)).toBeDefined();
     expect(plane.tcp.connections).toBe(500);
-    expect(plane.tcp.counts.closed).toMatchObject({ gave_way: 1, no_place: 0 });
+    expect(plane.tcp.counts.closed).toMatchObject({ replaced: 1, no_slot: 0 });
   });
 });
 

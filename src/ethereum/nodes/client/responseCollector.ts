@@ -13,7 +13,7 @@ const FREE_BYTES = 64 * 1024;
 /** Number of copies of a response in memory while it is read: the received chunks, then also their concatenation. */
 const COPIES = 2;
 /** Interval at which a request that waits for a connection asks to free one whose client does not read. */
-const WANT_PLACE_EVERY_MS = 1_000;
+const FREE_CONNECTION_EVERY_MS = 1_000;
 /** Maximum pause after a response with status 429, even if its Retry-After header asks for a longer one. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
@@ -83,7 +83,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler, PendingRes
     const { reservation } = this.#options;
     if (reservation === undefined) return;
     reservation.freeConnection();
-    this.#wanting = setInterval(() => reservation.freeConnection(), WANT_PLACE_EVERY_MS);
+    this.#wanting = setInterval(() => reservation.freeConnection(), FREE_CONNECTION_EVERY_MS);
   }
 
   /** To be called before the request is sent. */

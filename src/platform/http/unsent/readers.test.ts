@@ -130,10 +130,10 @@ describe('readers', () => {
     for (const [i, size] of [12, 16, 14].entries()) await open(`/${size}`, `client ${i}`);
     await until('all are charged', () => readers.budget.total === 42 * MEGABYTE);
     passSeconds(3);
-    expect(await cuts('place')).toBe(0);
+    expect(await cuts('requests')).toBe(0);
     readers.freeConnection();
     passSeconds(3);
-    expect([await cuts('place'), readers.budget.total]).toEqual([1, 26 * MEGABYTE]);
+    expect([await cuts('requests'), readers.budget.total]).toEqual([1, 26 * MEGABYTE]);
   });
 
   it('that read nothing for the send timeout are closed, and their memory is free', async () => {

@@ -28,7 +28,7 @@ const PRESSURE = 1 / 2;
 /** Bytes that wait in a socket count only above this number, so that nearly all responses need no accounting. */
 const FREE_BYTES = 16 * 1024;
 
-const REASONS = ['timeout', 'memory', 'place'] as const;
+const REASONS = ['timeout', 'memory', 'requests'] as const;
 type Reason = (typeof REASONS)[number];
 
 /** Bounds the memory of responses that clients have not received. Closes connections of clients that do not read. */
@@ -40,7 +40,7 @@ export class Readers {
   readonly #readers = new LinkedList<Reader>();
   readonly #connections: Connections;
   readonly #cuts: Counter<'reason'>;
-  #wantedPlaces = 0;
+  #wantedConnections = 0;
   #sweptAtMs = performance.now();
 
   constructor(options: ReadersOptions) {
@@ -85,7 +85,7 @@ export class Readers {
 
   /** Makes the next sweep close a slow connection, because a resource other than memory is exhausted. */
   freeConnection(): void {
-    this.#wantedPlaces++;
+    this.#wantedConnections++;
   }
 
   /** Closes a connection with a reset, if it can be reset, so that the system frees its buffers. */
@@ -113,13 +113,13 @@ export class Readers {
       if (pace?.isStalled === true) this.cut(reader, 'timeout');
       else if (pace?.isSlow === true) slow.push(reader);
     }
-    // The client with the largest use gives way first.
+    // The client with the largest use is first.
     for (const reader of slow.sort((a, b) => b.weight - a.weight || b.bytes - a.bytes)) {
-      if (this.#wantedPlaces-- > 0) this.cut(reader, 'place');
+      if (this.#wantedConnections-- > 0) this.cut(reader, 'requests');
       else if (reader.exceeds('perClient', 0, PRESSURE) || reader.exceeds('total', 0, PRESSURE))
         this.cut(reader, 'memory');
     }
-    this.#wantedPlaces = 0;
+    this.#wantedConnections = 0;
   }
 }
 

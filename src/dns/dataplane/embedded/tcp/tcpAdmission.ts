@@ -12,7 +12,7 @@ export interface SlotLimits {
 
 /** Maximum number of TCP connections from clients, far more than legitimate clients need. Each uses tens of KB. */
 export const MAX_CONNECTIONS = 1000;
-const PLACES: SlotLimits = { capacity: MAX_CONNECTIONS, reserved: 50 };
+const SLOTS: SlotLimits = { capacity: MAX_CONNECTIONS, reserved: 50 };
 
 export type Admission<T> =
   | { readonly admitted: false }
@@ -22,13 +22,13 @@ export type Admission<T> =
 export function admit<T extends SlotHolder>(
   table: ConnectionTable<T>,
   client: string,
-  { capacity, reserved }: SlotLimits = PLACES,
+  { capacity, reserved }: SlotLimits = SLOTS,
 ): Admission<T> {
   const held = table.countOf(client);
   const free = capacity - table.size;
   const share = Math.max(1, free);
-  if (held >= share) return inPlaceOf(table.longestIdleOf(client));
-  if (free <= 0) return inPlaceOf(table.longestIdle(0));
+  if (held >= share) return replacing(table.longestIdleOf(client));
+  if (free <= 0) return replacing(table.longestIdle(0));
   if (free > reserved) return { admitted: true, replaced: undefined };
   // A client may replace a connection of another client only if the other client then still has at least as many
   // connections as the first. A client without connections may replace any connection.
@@ -36,5 +36,5 @@ export function admit<T extends SlotHolder>(
   return { admitted: true, replaced: table.longestIdle(moreThan) ?? table.longestBusy(moreThan) };
 }
 
-const inPlaceOf = <T>(givesWay: T | undefined): Admission<T> =>
-  givesWay === undefined ? { admitted: false } : { admitted: true, replaced: givesWay };
+const replacing = <T>(replaced: T | undefined): Admission<T> =>
+  replaced === undefined ? { admitted: false } : { admitted: true, replaced };

@@ -389,7 +389,7 @@ describe('a connection is closed', () => {
     await answered(known);
     known.connection.closeWhenIdle();
     await known.until(() => known.seen.closed.length > 0);
-    expect(known.seen.closed).toEqual(['gave_way']);
+    expect(known.seen.closed).toEqual(['replaced']);
   });
 
   it('if it does not release its slot within a second after another needs it', async () => {

@@ -115,12 +115,12 @@ export class TcpConnection implements ServerSlotUser {
   #hasAsked = false;
   #queriesLeft: number;
   /** True if the connection will be closed when its queries are answered. */
-  #givesWay = false;
+  #closesWhenIdle = false;
   /** True if the client sent a message that is not a query. The connection closes when its queries are answered. */
   #isEnding = false;
   /** True if the server slot will be released when the queries are answered. */
-  #givesPlaceBack = false;
-  #askedBackMs = 0;
+  #releasesSlot = false;
+  #releaseAskedMs = 0;
   #isPaused = false;
   readonly #openedMs: number;
   #messageMs = 0;
@@ -162,10 +162,10 @@ export class TcpConnection implements ServerSlotUser {
 
   /** Closes the connection in favour of another one: now if it is idle, otherwise when its queries are answered. */
   closeWhenIdle(): void {
-    if (!this.isBusy) return this.reset('gave_way');
+    if (!this.isBusy) return this.reset('replaced');
     // A zone transfer ends only when the client closes the connection, so the guard must continue to read from it.
     if (this.isTransferring) return;
-    this.#givesWay = true;
+    this.#closesWhenIdle = true;
     this.#regulate();
   }
 
@@ -211,7 +211,7 @@ export class TcpConnection implements ServerSlotUser {
       // Answers wait for the client's turn.
     } else if (this.#unanswered.size > 0) {
       const isHeld = this.#upstream?.isPaused === true;
-      if (this.#givesPlaceBack && this.#upstream?.isConnected && since(this.#askedBackMs) > SLOT_RELEASE_MS)
+      if (this.#releasesSlot && this.#upstream?.isConnected && since(this.#releaseAskedMs) > SLOT_RELEASE_MS)
         this.reset(isHeld ? 'not_reading' : 'no_answer');
       else if (!isHeld && since(this.#serverMs) >= this.#answerMs) this.#failUnanswered();
     } else if (since(this.#activeMs) > IDLE_MS) this.finish('idle');
@@ -229,7 +229,7 @@ export class TcpConnection implements ServerSlotUser {
     this.#upstream = new TcpUpstream(options, {
       connect: () => {
         this.#serverMs = this.#shared.clockMs;
-        this.#askedBackMs = this.#shared.clockMs;
+        this.#releaseAskedMs = this.#shared.clockMs;
         this.#regulate();
       },
       data: (chunk) => this.#receiveFromServer(chunk),
@@ -247,9 +247,9 @@ export class TcpConnection implements ServerSlotUser {
   requestRelease(): void {
     if (this.isTransferring) return;
     if (!this.isBusy) this.#dropServer();
-    else if (!this.#givesPlaceBack) {
-      this.#givesPlaceBack = true;
-      this.#askedBackMs = this.#shared.clockMs;
+    else if (!this.#releasesSlot) {
+      this.#releasesSlot = true;
+      this.#releaseAskedMs = this.#shared.clockMs;
     }
     this.#regulate();
   }
@@ -438,11 +438,11 @@ export class TcpConnection implements ServerSlotUser {
   #becomeIdle(): void {
     this.#activeMs = this.#shared.clockMs;
     if (this.#hasEnded) return this.finish('client');
-    if (this.#givesWay) return this.finish('gave_way');
+    if (this.#closesWhenIdle) return this.finish('replaced');
     if (this.#isEnding) return this.finish('no_dns');
     if (this.#isQueryLimitReached) return this.finish('many_queries');
     this.#shared.note(this, false);
-    if (this.#givesPlaceBack) this.#dropServer();
+    if (this.#releasesSlot) this.#dropServer();
     else this.#shared.serverSlots.touch(this, false);
   }
 
@@ -461,7 +461,7 @@ export class TcpConnection implements ServerSlotUser {
     this.#answers = undefined;
     this.#serverParts = [];
     this.#hasServerEnded = false;
-    this.#givesPlaceBack = false;
+    this.#releasesSlot = false;
     this.#shared.serverSlots.release(this);
   }
 
@@ -478,9 +478,9 @@ export class TcpConnection implements ServerSlotUser {
     this.#isPaused =
       isFull ||
       this.#received.length > 0 ||
-      this.#givesWay ||
+      this.#closesWhenIdle ||
       this.#isEnding ||
-      this.#givesPlaceBack ||
+      this.#releasesSlot ||
       this.#localResponses.length > 0 ||
       this.#queued.length > 0 ||
       this.#unanswered.size >= MAX_PIPELINED ||

@@ -42,7 +42,7 @@ it('resets and counts a connection that is not admitted', async () => {
     const second = connect(port, '127.0.0.1');
     const [error] = await once(second, 'error');
     expect(error).toMatchObject({ code: 'ECONNRESET' });
-    expect(connections.counts).toMatchObject({ accepted: 1, closed: { no_place: 1, stop: 0 } });
+    expect(connections.counts).toMatchObject({ accepted: 1, closed: { no_slot: 1, stop: 0 } });
     expect(connections.connections).toBe(1);
   } finally {
     connections.close();

@@ -113,7 +113,7 @@ export class TcpConnections {
     const client = clientKey(address);
     const admission = admit(this.#table, client, this.#options.places);
     if (this.#closed || !admission.admitted) {
-      this.counts.closed[this.#closed ? 'stop' : 'no_place']++;
+      this.counts.closed[this.#closed ? 'stop' : 'no_slot']++;
       socket.on('error', () => {});
       resetConnection(socket);
       return;

@@ -16,9 +16,9 @@ export const closeReasons = [
   /** The client sent data that is not a DNS query. */
   'no_dns',
   /** The slot of the connection was needed for another connection. */
-  'gave_way',
+  'replaced',
   /** The connection was rejected, because no slot was available for it. */
-  'no_place',
+  'no_slot',
   /** The DNS server did not answer in time, or its connection ended. */
   'no_answer',
   /** A bug in Floodgate caused an exception. */
