@@ -199,7 +199,7 @@ describe('slow readers', () => {
       'the slot to be free',
       async () => (await call(floodgate.gatewayUrl, 'eth_chainId')).status === 200,
     );
-    expect(await metric(floodgate, 'floodgate_http_connections_closed_total{reason="place"}')).toBe(0);
+    expect(await metric(floodgate, 'floodgate_http_connections_closed_total{reason="requests"}')).toBe(0);
   });
 
   it('are closed if other clients need their slots', async () => {
@@ -211,7 +211,7 @@ describe('slow readers', () => {
     }
     await until('a free slot', async () => (await call(floodgate.gatewayUrl, 'eth_chainId')).status === 200);
     expect(
-      await metric(floodgate, 'floodgate_http_connections_closed_total{reason="place"}'),
+      await metric(floodgate, 'floodgate_http_connections_closed_total{reason="requests"}'),
     ).toBeGreaterThan(0);
     expect(floodgate.output()).toContain('connections are closed whose clients do not read their answers');
   });
@@ -225,7 +225,7 @@ describe('slow readers', () => {
     const balance = await call(floodgate.gatewayUrl, 'eth_getBalance', `0x${'9'.repeat(40)}`, 'latest');
     expect(balance.json.error).toBeUndefined();
     expect(
-      await metric(floodgate, 'floodgate_http_connections_closed_total{reason="place"}'),
+      await metric(floodgate, 'floodgate_http_connections_closed_total{reason="requests"}'),
     ).toBeGreaterThan(0);
   });
 
