@@ -6,6 +6,7 @@ import {
   ClickHouseLogLevel,
   createClient,
   type ExecParams,
+  parseError,
 } from '@clickhouse/client';
 import { AnswerTooLargeError } from '../../../traces/index.ts';
 import type { ClickHouseAddress } from './address.ts';
@@ -20,9 +21,14 @@ const MAX_EXECUTION_SECONDS = 20;
 const MAX_COMMAND_SECONDS = 300;
 /** Time by which a request may take longer than its statement, so that the server aborts the statement first. */
 const REQUEST_OVERHEAD_MS = 10_000;
+/** A request with its whole response may take this multiple of the maximum time without data. */
+const RESPONSE_TIME_FACTOR = 3;
 const MAX_CONNECTIONS = 16;
 /** Size limit for the parts of a result that are not traces: positions and row counts. */
 const RESULT_OVERHEAD_BYTES = 16 * 1024 * 1024;
+/** Number of bytes of an error response that are read. Its first line contains the code and the message. */
+const MAX_ERROR_BYTES = 2 * 1024;
+const ERROR_CODE_HEADER = 'x-clickhouse-exception-code';
 
 /** ClickHouse's error code TOO_MANY_ROWS_OR_BYTES. */
 const TOO_LARGE = '396';
@@ -54,6 +60,7 @@ const READ_SETTINGS = {
   max_threads: 1,
 } as const;
 
+type ExecResult = Awaited<ReturnType<ClickHouseClient['exec']>>;
 type Statement = ExecParams & { readonly values?: Readable };
 
 export interface RowStatement {
@@ -68,9 +75,12 @@ export interface RowStatement {
 export class ClickHouse {
   readonly #client: ClickHouseClient;
   readonly #seconds: number;
+  /** Maximum time without data in a request. */
+  readonly #silenceMs: number;
 
   constructor({ url, username, password, database, ca }: ClickHouseAddress, { isForCommands = false } = {}) {
     this.#seconds = isForCommands ? MAX_COMMAND_SECONDS : MAX_EXECUTION_SECONDS;
+    this.#silenceMs = 1_000 * this.#seconds + REQUEST_OVERHEAD_MS;
     this.#client = createClient({
       url,
       username,
@@ -78,7 +88,7 @@ export class ClickHouse {
       database,
       ...(ca && { tls: { ca_cert: ca } }),
       application: 'floodgate',
-      request_timeout: 1_000 * this.#seconds + REQUEST_OVERHEAD_MS,
+      request_timeout: this.#silenceMs,
       max_open_connections: MAX_CONNECTIONS,
       compression: { request: false, response: false },
       // Without this setting, the client would log to standard output. Its errors are thrown anyway.
@@ -129,13 +139,20 @@ export class ClickHouse {
   }
 
   async #exec({ clickhouse_settings: settings, ...statement }: Statement, maxBytes = 0): Promise<Buffer> {
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), RESPONSE_TIME_FACTOR * this.#silenceMs);
     try {
-      const { stream } = await this.#client.exec({
+      const response = await this.#client.exec({
         ...statement,
         // Buffers the result on the server. Otherwise a late error would be part of a response with status 200.
         clickhouse_settings: { ...settings, max_execution_time: this.#seconds, wait_end_of_query: 1 },
+        abort_signal: deadline.signal,
+        // The client would read an error response of any size.
+        ignore_error_response: true,
       });
-      return await bytesOf(stream, maxBytes);
+      if (response.http_status_code !== 200 || response.response_headers[ERROR_CODE_HEADER] !== undefined)
+        throw await errorOf(response);
+      return await bytesOf(response.stream, maxBytes);
     } catch (error) {
       if (error instanceof AnswerTooLargeError) throw error;
       if (maxBytes > 0 && error instanceof ClickHouseError && error.code === TOO_LARGE)
@@ -144,8 +161,14 @@ export class ClickHouse {
         throw new WrongTables(`ClickHouse: ${reasonOf(error)}: run floodgate store migrate`, {
           cause: error,
         });
+      if (deadline.signal.aborted)
+        throw new TraceStoreUnavailable('ClickHouse: the response is incomplete after the time limit', {
+          cause: error,
+        });
       const code = error instanceof ClickHouseError ? ` (${error.code} ${error.type ?? ''})` : '';
       throw new TraceStoreUnavailable(`ClickHouse: ${reasonOf(error)}${code}`, { cause: error });
+    } finally {
+      clearTimeout(timer);
     }
   }
 }
@@ -153,6 +176,21 @@ export class ClickHouse {
 /** Whether a statement failed because this ClickHouse release lacks a setting. */
 export const isUnknownSetting = ({ cause }: TraceStoreUnavailable): boolean =>
   cause instanceof ClickHouseError && cause.code === UNKNOWN_SETTING;
+
+async function errorOf({ stream, response_headers: headers, http_status_code }: ExecResult): Promise<Error> {
+  let text = '';
+  for await (const piece of stream as AsyncIterable<Buffer>) {
+    text += piece.toString('latin1');
+    if (text.length > MAX_ERROR_BYTES) break;
+  }
+  const error = parseError(text.slice(0, MAX_ERROR_BYTES));
+  if (error instanceof ClickHouseError) return error;
+  // A long message ends after these bytes, and parseError finds no type. Proxies send no code.
+  const code = headers[ERROR_CODE_HEADER];
+  return code === undefined
+    ? new Error(`HTTP status ${http_status_code}`)
+    : new ClickHouseError({ message: error.message, code: String(code) });
+}
 
 async function bytesOf(stream: Readable, maxBytes: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
