@@ -1,6 +1,9 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
+import { until } from '../../../test/support/until.ts';
+import { QueryType } from '../protocol/index.ts';
 import { serialOf, transferZone } from './zoneTransfer.ts';
 
 const ends: (() => unknown)[] = [];
@@ -24,6 +27,26 @@ async function serving(onConnection: (socket: Socket) => void) {
   return { server: { host: '127.0.0.1', port }, open };
 }
 
+/** A record of the root with zeros as data. */
+const record = (type: number, bytes: number): Buffer => {
+  const made = Buffer.alloc(11 + bytes);
+  made.writeUInt16BE(type, 1);
+  made.writeUInt16BE(1, 3);
+  made.writeUInt16BE(bytes, 9);
+  return made;
+};
+
+/** An answer to a query over TCP, without a question. */
+const message = (query: Buffer, records: readonly Buffer[]): Buffer => {
+  const head = Buffer.alloc(14);
+  query.copy(head, 2, 2, 4);
+  head.writeUInt16BE(0x8400, 4);
+  head.writeUInt16BE(records.length, 8);
+  const made = Buffer.concat([head, ...records]);
+  made.writeUInt16BE(made.length - 2);
+  return made;
+};
+
 /** Resolves when the socket is closed, with or without a reset. */
 const closed = (socket: Socket): Promise<void> =>
   new Promise((resolve) => {
@@ -46,6 +69,41 @@ it('a transfer from a server that sends single bytes fails after the maximum dur
   for (let maxMs = 300; bytes.length === 0; maxMs *= 2)
     await expect(transfer(maxMs)).rejects.toThrow(`timed out after ${maxMs / 1000} seconds`);
   for (const socket of open) await closed(socket);
+});
+
+it('a transfer reads a zone of 24 MB from a server that does not wait for the guard', async () => {
+  let isSent = false;
+  const { server } = await serving((socket) => {
+    socket.once('data', (query) => {
+      const soa = message(query, [record(QueryType.SOA, 22)]);
+      socket.write(soa);
+      // The buffers of the kernel store a few megabytes.
+      const large = message(query, [record(QueryType.TXT, 60_000)]);
+      for (let i = 0; i < 400; i++) socket.write(large);
+      socket.write(soa, () => {
+        isSent = true;
+      });
+    });
+  });
+  let records = 0;
+  for await (const _ of transferZone('example.test', server, { idleMs: 500 })) {
+    records++;
+    // The server sends all of the zone while the guard is still busy with its first name.
+    if (records > 1) continue;
+    await until('the server has sent the zone', () => isSent);
+    await delay(700);
+  }
+  expect(records).toBe(401);
+});
+
+it('a transfer fails if the server sends no more data', async () => {
+  const { server } = await serving((socket) => {
+    socket.once('data', (query) => socket.write(message(query, [record(QueryType.SOA, 22)])));
+  });
+  const transfer = async () => {
+    for await (const _ of transferZone('example.test', server, { idleMs: 50 }));
+  };
+  await expect(transfer()).rejects.toThrow('no data for 0.05 seconds');
 });
 
 it('a transfer is aborted immediately by its signal, even before it starts', async () => {

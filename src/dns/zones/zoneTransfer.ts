@@ -21,8 +21,13 @@ import {
 import { TsigSession } from './tsig.ts';
 import type { TsigKey } from './tsigKey.ts';
 
-/** Maximum time without data from the server. */
+/** Maximum time to wait for data from the server. */
 const IDLE_MS = 10_000;
+/**
+ * Bytes of a transfer that are received before their names are added to the profile, which takes longer. Knot closes
+ * the connection of a client that does not read for half a second. A million unsigned names fit.
+ */
+const READ_AHEAD_BYTES = 32 * 1024 * 1024;
 /**
  * Maximum duration of a transfer: enough for a signed zone of a million names over a slow line. It also ends
  * transfers from servers that send single bytes, for which the idle timeout never expires.
@@ -55,6 +60,7 @@ export interface TransferOptions {
   readonly key?: TsigKey | undefined;
   readonly signal?: AbortSignal;
   readonly maxMs?: number;
+  readonly idleMs?: number;
   /** Called whenever data arrives from the server. */
   readonly onProgress?: () => void;
 }
@@ -100,16 +106,15 @@ interface ZoneQuery {
 
 async function* messages(
   { zone, server, type }: ZoneQuery,
-  { key, signal, maxMs, onProgress }: TransferOptions & { readonly maxMs: number },
+  { key, signal, maxMs, idleMs = IDLE_MS, onProgress }: TransferOptions & { readonly maxMs: number },
 ): AsyncGenerator<Buffer> {
   const id = randomInt(0x10000);
   const tsig = key && new TsigSession(key);
   const question = queryPacket(nameToWire(zone), type, id);
   const query = tsig?.sign(question, Date.now()) ?? question;
-  const socket = connect({ host: server.host, port: server.port });
-  socket.setTimeout(IDLE_MS, () =>
-    socket.destroy(new Error(`no data for ${IDLE_MS / MS_PER_SECOND} seconds`)),
-  );
+  const options = { host: server.host, port: server.port, readableHighWaterMark: READ_AHEAD_BYTES };
+  const socket = connect(options);
+  socket.setTimeout(idleMs, () => socket.destroy(new Error(`no data for ${idleMs / MS_PER_SECOND} seconds`)));
   const tooLong = setTimeout(
     () => socket.destroy(new Error(`timed out after ${maxMs / MS_PER_SECOND} seconds`)),
     maxMs,
@@ -121,6 +126,8 @@ async function* messages(
   let pending = Buffer.alloc(0);
   try {
     for await (const chunk of socket) {
+      // Received data waits for the caller: the server is not idle.
+      socket.setTimeout(0);
       onProgress?.();
       pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk]);
       while (pending.length >= LENGTH_BYTES && pending.length >= LENGTH_BYTES + pending.readUInt16BE(0)) {
@@ -137,6 +144,7 @@ async function* messages(
         // Only the answer to an AXFR query may have several messages.
         if (type !== QueryType.AXFR) return;
       }
+      socket.setTimeout(idleMs);
     }
   } catch (error) {
     throw new TransferError(zone, server, error instanceof Error ? error.message : String(error));
