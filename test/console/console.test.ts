@@ -691,7 +691,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.getByRole('link', { name: 'everywhere' }).click();
       await button('Delete …').click();
       const dialog = page.getByRole('dialog');
-      await dialog.getByText('no rule is in force, and every query passes').waitFor();
+      await dialog.getByText('no rule is in force, and every query passes unless it is denied').waitFor();
       expect(await dialog.getByRole('button', { name: 'Delete the rule' }).isDisabled()).toBe(true);
       await dialog.getByRole('textbox').fill('global');
       // The stream reports the deletion before the response arrives.

@@ -133,7 +133,7 @@ describe.skipIf(CHROMIUM === undefined || postgresFolder === undefined)(
       const rows = page.getByRole('table', { name: 'Guards' }).locator('tbody tr');
       await rows.first().getByText('WEUR, AMS').waitFor();
       await rows.first().getByText('this server').waitFor();
-      await rows.first().getByText('none: every query passes').waitFor();
+      await rows.first().getByText('none: every query passes unless it is denied').waitFor();
       await page.getByText(/This server has the roles .*guard.* floodgate \d/).waitFor();
       await page.getByRole('button', { name: 'Location', exact: true }).click();
       await rows.first().getByText('WNAM, SJC').waitFor();

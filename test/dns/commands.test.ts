@@ -49,12 +49,14 @@ const floodgate = async (...words: string[]): Promise<string> => {
   return stdout;
 };
 
-it('dns explain and dns watch report that every query passes if no rule exists', async () => {
+it('dns explain and dns watch report that no rule exists, and that denied queries do not pass', async () => {
   await Promise.all([
     expect(floodgate('dns', 'explain', 'www.example.test')).rejects.toMatchObject({
-      stderr: expect.stringContaining('every query passes'),
+      stderr: expect.stringContaining('every query passes unless it is denied'),
     }),
-    expect(floodgate('dns', 'watch', '--once')).resolves.toMatch(/Rule +none: every query passes/),
+    expect(floodgate('dns', 'watch', '--once')).resolves.toMatch(
+      /Rule +none: every query passes unless it is denied/,
+    ),
   ]);
 });
 

@@ -104,7 +104,7 @@ function dnsLine({
       ? 'no attack'
       : `ATTACK on ${attackedZones} ${attackedZones === 1 ? 'zone' : 'zones'}`;
   const health = serversHealthy ? '' : ', SERVERS OVERLOADED OR DOWN';
-  return `${attack}, ${behind}${health}, ${knownNames} names known${ready ? '' : ' (learning: nothing is dropped yet)'}`;
+  return `${attack}, ${behind}${health}, ${knownNames} names known${ready ? '' : ' (learning: the rule drops nothing yet)'}`;
 }
 
 function queriesLine({ queries }: DnsStatus): string {

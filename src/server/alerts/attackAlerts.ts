@@ -30,7 +30,7 @@ function conditionOf(attack: Attack): Condition {
   const { now, detected_by, rule } = attack;
   const inForce =
     rule === undefined
-      ? 'No rule is in force: every query passes.'
+      ? 'No rule is in force: every query passes unless it is denied.'
       : `The rule in force is ${rule.id}, ${rule.mode}.`;
   const text =
     `Attack on ${zonesOf(attack)}, detected by ${detected_by.replaceAll('_', ' ')}: ${now.queries} queries per second, ` +

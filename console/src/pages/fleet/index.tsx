@@ -84,7 +84,7 @@ function columnsOf(
       cell: ({ rule, rule_since }) => (
         <span>
           {rule === undefined ? (
-            'none: every query passes'
+            'none: every query passes unless it is denied'
           ) : (
             <>
               <Link to={`/rules/${rule.id}`} text={byId.get(rule.id) ?? rule.id.slice(0, 8)} />{' '}

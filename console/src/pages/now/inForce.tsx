@@ -14,7 +14,7 @@ export function InForce() {
     return (
       <section class="in-force">
         <p>
-          <span class="look">! No rule is in force:</span> every query passes.
+          <span class="look">! No rule is in force:</span> every query passes unless it is denied.
         </p>
         {may('dns_protection:write') && (
           <p>

@@ -91,7 +91,7 @@ function stepsOf({ profile_names: names, rule, test_flood: flood }: GuardStatus,
         rule === undefined && mayWrite ? (
           <Link to="/rules/new">Create a rule</Link>
         ) : rule === undefined ? (
-          'Without a rule, every query passes.'
+          'Without a rule, every query passes unless it is denied.'
         ) : (
           `A rule is in force, ${rule.mode}.`
         ),

@@ -70,7 +70,7 @@ function headline(rules: readonly Rule[]): string {
   const inForce = rules.find(({ id }) => id === ruleInForceId.value);
   const count = counted(rules.length, 'rule');
   if (!hasGuard.value) return `${count}.`;
-  if (inForce === undefined) return `${count}. In force here: none, every query passes.`;
+  if (inForce === undefined) return `${count}. In force here: none, every query passes unless it is denied.`;
   return `${count}. In force here: the rule for ${scopeText(inForce)}, ${inForce.mode}.`;
 }
 
@@ -125,7 +125,7 @@ function NoRule() {
   const id = account.value;
   return (
     <EmptyState
-      title="No rule yet: every query passes"
+      title="No rule yet: every query passes unless it is denied"
       lines={[
         `rules="${location.origin}/client/v4/accounts/${id}/network/advanced_dns_protection/configs/dns_protection/rules"`,
         'curl "$rules" -H "Authorization: Bearer $FLOODGATE_TOKEN" --data \\',

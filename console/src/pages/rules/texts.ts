@@ -2,7 +2,7 @@ export type Mode = Rule['mode'];
 export const modes = ['disabled', 'monitoring', 'enabled'] as const satisfies readonly Mode[];
 
 export const modeEffects: Readonly<Record<Mode, string>> = {
-  disabled: 'every query passes',
+  disabled: 'every query passes unless it is denied',
   monitoring: 'queries that it would drop are counted, and pass',
   enabled: 'queries that find no token are dropped or truncated',
 };
@@ -51,8 +51,8 @@ export function fallbackOf(rule: Rule, rules: readonly Rule[]): string {
   if (wide !== undefined)
     return `Queries there fall back to ${rule.scope === 'datacenter' ? 'a rule for their region, or to the one' : 'the rule'} for everywhere, which is ${wide.mode}.`;
   return rule.scope === 'datacenter'
-    ? 'Without a rule for their region, no rule is in force there, and every query passes.'
-    : 'At locations without a rule of their own, no rule is in force, and every query passes.';
+    ? 'Without a rule for their region, no rule is in force there, and every query passes unless it is denied.'
+    : 'At locations without a rule of their own, no rule is in force, and every query passes unless it is denied.';
 }
 
 import type { Rule } from '../../api/types.ts';

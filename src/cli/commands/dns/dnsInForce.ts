@@ -20,8 +20,8 @@ export async function findInForce(
   }
   throw new OperatorError(
     rules.length === 0
-      ? 'The account has no rule: every query passes. `floodgate rules create` creates one'
-      : 'No rule of the account applies at the location of the guard: every query passes',
+      ? 'The account has no rule: every query passes unless it is denied. `floodgate rules create` creates one'
+      : 'No rule of the account applies at the location of the guard: every query passes unless it is denied',
   );
 }
 

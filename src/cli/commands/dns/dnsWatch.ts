@@ -94,11 +94,11 @@ function picture({ status, attack }: GuardSnapshot, rates: Rates | undefined): s
   const zones = status.attacked_zones.map(zoneName).join(', ');
   const inForce = rule
     ? `${rule.id}  ${rule.mode}, profile ${rule.profile_sensitivity}, rate ${rule.rate_sensitivity}, burst ${rule.burst_sensitivity}`
-    : 'none: every query passes. `floodgate rules create` creates one';
+    : 'none: every query passes unless it is denied. `floodgate rules create` creates one';
   return [
     `Rule       ${printable(inForce)}`,
     `Attack     ${status.attack ? `ON: ${printable(zones)}` : 'none'}`,
-    `Profile    ${status.profile_names} names, ${(status.profile_bytes / 1e6).toFixed(1)} MB${status.ready ? '' : ' (learning: nothing is dropped yet)'}`,
+    `Profile    ${status.profile_names} names, ${(status.profile_bytes / 1e6).toFixed(1)} MB${status.ready ? '' : ' (learning: the rule drops nothing yet)'}`,
     `Threshold  ${threshold.rate_per_second} queries/s, burst ${threshold.burst}`,
     `Bucket     ${bucket.tokens} of ${bucket.burst} tokens, refilled at ${bucket.rate_per_second}/s`,
     ...(status.not_ready === undefined ? [] : [`Not ready  ${printable(status.not_ready)}`]),
