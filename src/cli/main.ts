@@ -9,6 +9,9 @@ import './compileCache.ts';
 // Commands that read all stores must not slow down a server that runs.
 if (['backup', 'verify'].includes(process.argv[2] ?? '')) setPriority(constants.priority.PRIORITY_LOW);
 
+// A server that is still starting reads its configuration anyway, so SIGHUP must not end it.
+if (process.argv[2] === 'start') process.on('SIGHUP', () => undefined);
+
 // Imported after `compileCache`, so that the compiled code is cached.
 import('./run.ts').catch((error: unknown) => {
   // Ends the process with a stack trace, as after an error during module loading.

@@ -27,9 +27,9 @@ afterEach(async () => {
 });
 
 /** Starts a server in the folder of the file. `$0` in the words for `--config` stands for the file. */
-const start = (config: string): Promise<RunningProgram> =>
+const start = (config: string, env: Readonly<Record<string, string>> = {}): Promise<RunningProgram> =>
   runProgram(['start', '--data-dir', join(folder, 'data')], {
-    env: cleanEnvironment({ FLOODGATE_API_TOKEN: TOKEN }),
+    env: cleanEnvironment({ FLOODGATE_API_TOKEN: TOKEN, ...env }),
     cwd: folder,
     command: [
       ...(['bash', '-c', `exec "$@" ${config}`, file] as const),
@@ -105,6 +105,15 @@ it('SIGHUP does not end a server without workers and labels, and logs the option
     /"options":\["stopDelayMs","gateway"\],"msg":"changed options need a restart, and are ignored until then"/,
   );
   expect(await labelsOf(running.url)).toEqual({});
+});
+
+it('SIGHUP does not end a server that is still starting', async () => {
+  // The server handles SIGINT from the first part of its start on.
+  const hangUp = `process.on('newListener', (name) => name === 'SIGINT' && process.kill(process.pid, 'SIGHUP'))`;
+  const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(hangUp)}`;
+  const running = await start('--config "$0"', { NODE_OPTIONS });
+  server = running;
+  expect(await labelsOf(running.url)).toEqual(LABELS);
 });
 
 it('SIGHUP reads no new labels if the workers cannot start with the new configuration', async () => {
