@@ -1,4 +1,4 @@
-import {
+import fs, {
   chownSync,
   copyFileSync,
   existsSync,
@@ -9,10 +9,11 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { checkStoreFormat, checksummedJson, StoreCopiedError, StoreFile, StoreGoneError } from './index.ts';
 import { isSameFile, sealStoreFile } from './storeSeal.ts';
 
@@ -45,6 +46,19 @@ describe('the file of a store', () => {
     chownSync(data, 4321, 4322);
     sealStoreFile(folder);
     expect(statSync(join(folder, 'store.json'))).toMatchObject({ uid: 4321, gid: 4322 });
+  });
+
+  it('has a seal that is on the disk before it gets its name, so that no power failure empties it', () => {
+    const flush = vi.spyOn(fs, 'fsyncSync');
+    const rename = vi.spyOn(fs, 'renameSync');
+    syncBuiltinESMExports();
+    try {
+      sealStoreFile(folder);
+      expect(rename).toHaveBeenCalledAfter(flush);
+    } finally {
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
+    }
   });
 
   it('is rejected if it is a copy or if its seal is unreadable', () => {

@@ -2,6 +2,7 @@ import {
   closeSync,
   existsSync,
   fchownSync,
+  fsyncSync,
   lstatSync,
   openSync,
   readdirSync,
@@ -79,6 +80,8 @@ export function sealStoreFile(folder: string): void {
     try {
       writeFileSync(file, `${JSON.stringify(identity)}\n`);
       if (process.getuid?.() === 0) fchownSync(file, uid, gid);
+      // Without this, a power failure in the next half minute may leave an empty seal, which matches no file.
+      fsyncSync(file);
     } finally {
       closeSync(file);
     }

@@ -165,7 +165,7 @@ function sumsIn(manifest: string): Readonly<Record<string, string>> | undefined 
 function writeRecord(path: string, text: string): void {
   const next = `${path}.next`;
   rmSync(next, { force: true });
-  writeFileSync(next, text, { mode: 0o600, flag: 'wx' });
+  writeFileSync(next, text, { mode: 0o600, flag: 'wx', flush: true });
   renameSync(next, path);
 }
 
