@@ -21,13 +21,17 @@ afterEach(async () => {
 });
 
 /** Commits to the real database. The next `failures` commits fail, and each commit takes several iterations. */
-function committing({ failures = 0, hasReserve = true, isFull = false } = {}) {
-  const state = { failures, commits: 0, running: 0, most: 0, isGone: false, freed: 0 };
+function committing({ failures = 0, hasReserve = true, isFull = false, isReadOnly = false } = {}) {
+  const state = { failures, commits: 0, running: 0, most: 0, isGone: false, freed: 0, isReadOnly };
   const commits = new GroupCommit(root, {
     reserve: {
-      ensure: () => !isFull,
+      ensure() {
+        if (state.isReadOnly && !hasReserve) throw new Error('EROFS');
+        return !isFull;
+      },
       free() {
         state.freed++;
+        if (state.isReadOnly) throw new Error('EROFS');
         return hasReserve && state.freed === 1;
       },
     },
@@ -116,6 +120,18 @@ it('on a full disk only deletions run, one group after the other', async () => {
   expect(await outcomes([remove('older'), put('b')])).toEqual(['older', StoreUnavailable]);
   expect(await first).toEqual([StoreUnavailable, 'old']);
   expect([state.commits, state.most, keys()]).toEqual([2, 1, []]);
+});
+
+it('operations on a read-only file system fail, and succeed as soon as it can be written', async () => {
+  for (const hasReserve of [true, false]) {
+    await database.put('old', 1);
+    const { state, put, remove, commits } = committing({ isReadOnly: true, hasReserve, failures: 1 });
+    expect(await outcomes([put('a'), remove('old')])).toEqual([StoreUnavailable, StoreUnavailable]);
+    await commits.idle();
+    state.isReadOnly = false;
+    state.failures = 0;
+    expect(await outcomes([put('a'), remove('old')])).toEqual(['a', 'old']);
+  }
 });
 
 it('a commit to a file that was removed is not acknowledged', async () => {

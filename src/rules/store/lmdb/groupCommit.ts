@@ -84,7 +84,13 @@ export class GroupCommit {
       while (this.#waiting.length > 0) {
         const group = this.#waiting;
         this.#waiting = [];
-        await this.#commit(group);
+        try {
+          await this.#commit(group);
+        } catch (error) {
+          // The file of the reserve cannot be created or removed, for example on a read-only file system.
+          const unavailable = notWritten(error);
+          for (const operation of group) operation.fail(unavailable);
+        }
       }
     } finally {
       this.#running = undefined;
@@ -112,8 +118,7 @@ export class GroupCommit {
       // If the data file was removed during the commit, the written data is lost even though the commit succeeded.
       this.#file.assertInPlace();
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      const unavailable = new StoreUnavailable(`The rules could not be written: ${reason}`, { cause: error });
+      const unavailable = notWritten(error);
       const deletions = group.filter(({ makesRoom }) => makesRoom);
       const again = deletions.length > 0 && this.#reserve.free();
       for (const operation of group) if (!again || !operation.makesRoom) operation.fail(unavailable);
@@ -122,6 +127,11 @@ export class GroupCommit {
     }
     for (const done of settle) done();
   }
+}
+
+function notWritten(error: unknown): StoreUnavailable {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new StoreUnavailable(`The rules could not be written: ${reason}`, { cause: error });
 }
 
 function apply({ database, key, value }: Write): void {
