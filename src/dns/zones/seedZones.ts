@@ -18,6 +18,11 @@ export type ZoneSource =
 
 /** Interval of checks whether a zone has changed. A check is a `stat` of its files, or an SOA query to its server. */
 const CHECK_MS = 2000;
+/**
+ * Minimum time between two checks at one server. An SOA query uses a TCP port for a minute after its end, of about
+ * 28,000 for one server.
+ */
+const MS_PER_SERVER_CHECK = 10;
 /** Maximum interval of these checks. The interval doubles with each consecutive failure. */
 const MAX_CHECK_MS = 16_000;
 /** If no data of a zone arrives for this time, another zone may be read too. Data that arrives later is accepted. */
@@ -67,7 +72,12 @@ export function seedZones(sources: readonly ZoneSource[], dependencies: SeedDepe
     signal: abort.signal,
   };
   for (const { name } of sources) detector.expectSeed(name);
-  const followers = sources.map((source) => new ZoneSeeder(source, parts));
+  const zonesOf = new Map<string, number>();
+  for (const source of sources) zonesOf.set(serverOf(source), (zonesOf.get(serverOf(source)) ?? 0) + 1);
+  const followers = sources.map((source) => {
+    const zones = 'file' in source ? 0 : (zonesOf.get(serverOf(source)) ?? 0);
+    return new ZoneSeeder(source, parts, Math.max(CHECK_MS, zones * MS_PER_SERVER_CHECK));
+  });
   return {
     start() {
       if (followers.length > 0) log.info({ zones: followers.length }, 'reading zones');
@@ -102,6 +112,7 @@ class ZoneSeeder {
   failure: string | undefined;
   readonly tried: Promise<void>;
   readonly #parts: Parts;
+  readonly #checkMs: number;
   #onTried: () => void = () => {};
   #version: string | undefined;
   /** Paths of the zone file and the files that it includes. Empty if the zone is transferred. */
@@ -109,9 +120,10 @@ class ZoneSeeder {
   #failures = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(source: ZoneSource, parts: Parts) {
+  constructor(source: ZoneSource, parts: Parts, checkMs: number) {
     this.source = source;
     this.#parts = parts;
+    this.#checkMs = checkMs;
     this.#paths = 'file' in source ? [source.file] : [];
     this.tried = new Promise((resolve) => {
       this.#onTried = resolve;
@@ -137,7 +149,8 @@ class ZoneSeeder {
     release();
     this.#onTried();
     if (signal.aborted) return;
-    const waitMs = Math.min(MAX_CHECK_MS, CHECK_MS * 2 ** Math.max(0, this.#failures - 1));
+    const retryMs = Math.min(MAX_CHECK_MS, CHECK_MS * 2 ** Math.max(0, this.#failures - 1));
+    const waitMs = Math.max(this.#checkMs, retryMs);
     this.#timer = setTimeout(() => inBackground('zone seeding', () => this.#round()), waitMs);
     this.#timer.unref();
   }
