@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import fs, { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { spawnGuarded } from '../../../test/support/spawn.ts';
 import { until } from '../../../test/support/until.ts';
 import { lockDataDir } from './dataDirLock.ts';
@@ -37,4 +38,21 @@ it('lockDataDir respects the lock of a running process and takes over the lock o
   process.kill(pid, 'SIGKILL');
   await until('it has ended', () => statOf(pid)[0] === 'Z');
   lockDataDir(folder).release();
+});
+
+it('a server can stop while its data folder is read-only, and start again', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'floodgate-lock-'));
+  const { release } = lockDataDir(folder);
+  vi.spyOn(fs, 'rmSync').mockImplementation(() => {
+    throw new Error('EROFS: read-only file system');
+  });
+  syncBuiltinESMExports();
+  try {
+    release();
+  } finally {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+  }
+  lockDataDir(folder).release();
+  rmSync(folder, { recursive: true });
 });

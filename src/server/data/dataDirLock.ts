@@ -43,7 +43,7 @@ export function lockDataDir(dataDir: string, restores = false): DataDirLock {
   }
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     if (tryLock(dataDir, file)) {
-      const release = (): void => rmSync(file, { force: true });
+      const release = (): void => removeLock(file);
       if (restores || !existsSync(join(dataDir, RESTORING))) return { release };
       release();
       throw new DataDirUnusableError(
@@ -67,6 +67,14 @@ function tryLock(dataDir: string, file: string): boolean {
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;
     throw unusable(dataDir, error);
+  }
+}
+
+function removeLock(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // The folder is read-only. The next start takes over the lock of an ended process.
   }
 }
 
