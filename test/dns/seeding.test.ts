@@ -76,6 +76,30 @@ describe('a zone file', () => {
   });
 });
 
+describe('a zone file without an SOA record of its zone', () => {
+  const write = async (text: string): Promise<string> => {
+    const file = join(folder, 'zone');
+    await writeFile(`${file}.new`, text);
+    await rename(`${file}.new`, file);
+    return file;
+  };
+  it.each([
+    ['is empty', ''],
+    ['is cut off in front of the SOA record', '$TTL 3600\n'],
+    ['is of another zone', `$ORIGIN other.test.\n@ SOA ns h 1 3600 600 86400 60\n@ NS ns\n`],
+  ])('is rejected if it %s, and the zone keeps its names', async (_, text) => {
+    const file = await write(ZONE_TEXT);
+    const failures: string[] = [];
+    const log = { ...QUIET, warn: (fields: object) => void failures.push(JSON.stringify(fields)) };
+    const started = await guard([{ name: ZONE_NAME.toUpperCase(), file }], undefined, log);
+    atEnd(() => started.stop());
+    expectZoneKnown(started);
+    await write(text);
+    await until('the read to fail', () => failures.some((line) => line.includes('has no SOA record of')));
+    expectZoneKnown(started);
+  });
+});
+
 describe('a zone file with included files', () => {
   it('is read again when an included file changes, and keeps its names while a file is missing', async () => {
     const write = async (name: string, text: string): Promise<void> => {

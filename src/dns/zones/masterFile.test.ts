@@ -45,3 +45,10 @@ it.each([
 it('an error quotes at most 1,000 characters of a word', () => {
   expect(() => recordsOf(`x ${'a'.repeat(5000)}`)).toThrow(/^zone file, line 1: "A{999}…$/);
 });
+
+it("a file in BIND's format raw is an error that names the format", () => {
+  const raw = '\0\0\0\x02\0\0\0\x01i\xf0\0\0\0\0\0\x01\0\0\0\0\0\x07example\x04test\0';
+  expect(() => recordsOf(raw)).toThrow(
+    "zone file, line 1: the line has a NUL byte; allowed: text. Convert a file in BIND's format raw with named-compilezone -f raw",
+  );
+});

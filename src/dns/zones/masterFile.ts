@@ -287,6 +287,11 @@ function* entries(text: string): Generator<Entry> {
         line,
         `the line has ${source.length} characters; allowed: at most ${MAX_LINE_CHARACTERS}`,
       );
+    if (source.includes('\0'))
+      throw new MasterFileError(
+        line,
+        "the line has a NUL byte; allowed: text. Convert a file in BIND's format raw with named-compilezone -f raw",
+      );
     if (depth === 0) {
       startLine = line;
       startsBlank = /^\s/.test(source);

@@ -5,6 +5,7 @@ import type { ServerAddress } from '../../platform/addresses/index.ts';
 import { awaitedLater, inBackground } from '../../platform/background/index.ts';
 import type { Log } from '../../platform/logging/index.ts';
 import { type AttackDetector, type SeedResult, ZoneSeed } from '../detector/index.ts';
+import { nameToText, nameToWire } from '../protocol/index.ts';
 import { inTimeSlices, TimeSlices } from './timeSlices.ts';
 import type { TsigKey } from './tsigKey.ts';
 import { versionOfFiles, ZoneFile } from './zoneFile.ts';
@@ -202,16 +203,24 @@ class ZoneSeeder {
             version,
             paths: [],
           };
+    const apex = nameToText(nameToWire(source.name));
+    let hasSoa = false;
     this.busy = true;
     try {
       for await (const { owner, type } of inTimeSlices<SeedRecord>(reading.records(), turns, onProgress)) {
         signal.throwIfAborted();
+        hasSoa ||= type === 'SOA' && nameToText(owner) === apex;
         seed.add(owner, type);
       }
     } finally {
       this.busy = false;
     }
     signal.throwIfAborted();
+    // For example, a file that was just emptied to be written again: the guard would judge its wildcards by names.
+    if (!hasSoa)
+      throw new Error(
+        `${'file' in source ? source.file : 'the transfer'} has no SOA record of ${apex}: it is empty, incomplete or of another zone`,
+      );
     this.#paths = reading.paths;
     this.#version = reading.version;
     return seed.finish();
