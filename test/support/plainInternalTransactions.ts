@@ -26,8 +26,10 @@ export function plainInternalTransactions(
   };
   const filter = { internal: true, callsCarryValue: true, kinds: ['call', 'create', 'suicide'] } as const;
   const failed = new Set(referenceHistory(traces, { ...whose, filter: { ...filter, failed: true } }, range));
+  const indexes = indexesInBlocks(traces);
   return referenceHistory(traces, { ...whose, filter }, range).map((trace) => ({
     ...partsOf(trace),
+    traceIndex: indexes.get(trace) ?? 0,
     blockNumber: trace.blockNumber,
     blockHash: trace.blockHash,
     timestamp: timestampOf(trace.blockNumber),
@@ -36,6 +38,18 @@ export function plainInternalTransactions(
     hasFailed: failed.has(trace),
     error: trace.type === 'reward' ? undefined : trace.error,
   }));
+}
+
+/** Returns the index of each trace in its block. The traces of a block are adjacent. */
+function indexesInBlocks(traces: readonly Trace[]): Map<Trace, number> {
+  const indexes = new Map<Trace, number>();
+  let [blockNumber, index] = [-1, 0];
+  for (const trace of traces) {
+    index = trace.blockNumber === blockNumber ? index + 1 : 0;
+    ({ blockNumber } = trace);
+    indexes.set(trace, index);
+  }
+  return indexes;
 }
 
 type Parts = Pick<HistoryFrame, 'type' | 'from' | 'to' | 'created' | 'value' | 'gas' | 'gasUsed'>;

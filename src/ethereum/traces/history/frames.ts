@@ -9,14 +9,15 @@ import { type HistoryReader, WorkBudget } from './reader.ts';
 import { TraceMatcher } from './traceMatcher.ts';
 
 export const transactionOf: DecodeFrame<HistoryTransaction> = (frame) => ({
-  transactionHash: transactionHashAt(frame.chunk, frame.indexInChunk),
+  transactionHash: transactionHashAt(frame.chunk, frame.traceIndex % TRACES_PER_CHUNK),
+  traceIndex: frame.traceIndex,
   blockNumber: frame.blockNumber,
   blockHash: frame.blockHash,
   timestamp: frame.timestamp,
 });
 
 export const historyFrameOf: DecodeFrame<HistoryFrame> = (frame) => ({
-  ...internalFrameAt(frame.chunk, frame.indexInChunk),
+  ...internalFrameAt(frame.chunk, frame.traceIndex % TRACES_PER_CHUNK),
   ...transactionOf(frame),
   hasFailed: hasFailed(frame.attributes()),
 });
@@ -41,7 +42,7 @@ export function readFrames<T>(
         const block = reader.block(blockNumber);
         const frame = {
           chunk: reader.chunk(blockNumber, traceIndex),
-          indexInChunk: traceIndex % TRACES_PER_CHUNK,
+          traceIndex,
           blockNumber,
           blockHash: block?.hash ?? ('0x' as Hash), // the snapshot contains the block of each position
           timestamp: block?.timestamp ?? 0,

@@ -97,10 +97,10 @@ export interface HistorySummary {
   readonly missing: readonly BlockRange[];
 }
 
-/** A stored frame: its place in a chunk, and its block. */
+/** A stored frame: its chunk, its index in its block, and the block. */
 export interface StoredFrame {
   readonly chunk: Uint8Array;
-  readonly indexInChunk: number;
+  readonly traceIndex: number;
   readonly blockNumber: number;
   readonly blockHash: Hash;
   /** Timestamp of the block in seconds since 1970. */
@@ -111,8 +111,9 @@ export interface StoredFrame {
 /** Reads the wanted members of a frame: `transactionOf` or `historyFrameOf`. */
 export type DecodeFrame<T> = (frame: StoredFrame) => T;
 
-/** Transaction of a frame, and its block. */
-export interface HistoryTransaction extends Pick<StoredFrame, 'blockNumber' | 'blockHash' | 'timestamp'> {
+/** Transaction of a frame, the index of the frame in its block, and the block. */
+export interface HistoryTransaction
+  extends Pick<StoredFrame, 'traceIndex' | 'blockNumber' | 'blockHash' | 'timestamp'> {
   readonly transactionHash: Hash;
 }
 

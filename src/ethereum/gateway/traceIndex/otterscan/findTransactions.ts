@@ -5,11 +5,14 @@ import {
   type BlockRange,
   BlockReplacedError,
   type DecodeFrame,
+  edgeOf,
   type FramesPage,
   type FramesQuery,
   type Hash,
+  type HistoryPosition,
   type HistoryTransaction,
   MAX_HISTORY_LIMIT,
+  type MaybePromise,
   type NextTurn,
   type Order,
   TRACE_KINDS,
@@ -22,7 +25,8 @@ export const MAX_PAGE_TRANSACTIONS = 500;
 
 /**
  * Maximum number of reads of the index for one call. Each is bounded, and awaits `nextTurn` first. A page needs
- * more than one only if its transactions have many frames of the address, or if a filter skips many frames.
+ * more than one only if its transactions have many frames of the address, or if a filter skips many frames. The rest
+ * of a transaction with more than two pages of frames is skipped.
  */
 export const MAX_READS_PER_CALL = 100;
 
@@ -42,9 +46,13 @@ interface TransactionsQuery {
   readonly pageSize: number;
 }
 
+type Cursor = HistoryPosition | undefined;
+
 interface PagedIndex {
   readonly store: Pick<TraceReader, 'frames'>;
   readonly nextTurn?: NextTurn | undefined;
+  /** Number of reads of the index that the call may still make. Default: that of a new call. */
+  readonly budget?: { reads: number };
 }
 
 interface SearchedIndex extends PagedIndex {
@@ -56,13 +64,24 @@ interface SearchedIndex extends PagedIndex {
  * RpcError if a searched block is missing or unavailable, and BlockReplacedError.
  */
 export async function findTransactions(
-  { store, nextTurn }: SearchedIndex,
+  { store, nextTurn = afterPolling }: SearchedIndex,
   { address, range, order, pageSize }: TransactionsQuery,
 ): Promise<TransactionsPage> {
+  const index = { store, nextTurn, budget: { reads: MAX_READS_PER_CALL } };
   const found: HistoryTransaction[] = [];
   const query = { ...range, address, direction: 'either', order, filter: ALL_FRAMES } as const;
+  /** Number of transactions that the pages before the current one had. */
+  let known = 0;
+  const nextOf = ({ frames, next }: FramesPage<HistoryTransaction>): MaybePromise<Cursor> => {
+    const last = frames.at(-1);
+    const isKnown = found.length === known;
+    known = found.length;
+    if (!isKnown || next === undefined || next.blockNumber !== last?.blockNumber) return next;
+    return lastOfTransaction(index, last, order);
+  };
   // The first frame after the page shows that its last block is complete.
-  for await (const page of framePages({ store, nextTurn, decode: transactionOf }, query, pageSize + 1)) {
+  const pages = framePages({ ...index, decode: transactionOf, nextOf }, query, pageSize + 1);
+  for await (const page of pages) {
     let isFollowed = false;
     for (const frame of page.frames) {
       const last = found.at(-1);
@@ -81,23 +100,55 @@ export async function findTransactions(
 }
 
 /**
+ * Returns the position of the last frame of a frame's transaction, in search order. The first root frame at or after
+ * the frame belongs to the next transaction in ascending order, and to the same transaction in descending order.
+ */
+async function lastOfTransaction(
+  index: PagedIndex & { readonly nextTurn: NextTurn },
+  { blockNumber, blockHash, traceIndex }: HistoryTransaction,
+  order: Order,
+): Promise<Cursor> {
+  const cursor = { blockNumber, blockHash, traceIndex: order === 'asc' ? traceIndex : traceIndex + 1 };
+  const block = { fromBlock: blockNumber, toBlock: blockNumber, cursor };
+  const query = { ...block, direction: 'either', order, filter: { internal: false } } as const;
+  await index.nextTurn();
+  for await (const { frames } of framePages({ ...index, decode: transactionOf }, query, 1))
+    if (frames[0] !== undefined)
+      return { ...cursor, traceIndex: frames[0].traceIndex - (order === 'asc' ? 1 : 0) };
+  return { ...cursor, ...edgeOf(blockNumber, order) };
+}
+
+interface Pages<T> extends PagedIndex {
+  readonly decode: DecodeFrame<T>;
+  /** Returns the cursor of the page after a page. Default: `next` of the page. */
+  readonly nextOf?: (page: FramesPage<T>) => MaybePromise<Cursor>;
+}
+
+/**
  * Yields the pages of frames of a query until the last one. The first page has `limit` frames, later ones more.
  * Throws RpcError if there are too many pages.
  */
 export async function* framePages<T>(
-  { store, nextTurn = afterPolling, decode }: PagedIndex & { readonly decode: DecodeFrame<T> },
-  query: Omit<FramesQuery, 'limit' | 'skip' | 'cursor'>,
+  {
+    store,
+    nextTurn = afterPolling,
+    budget = { reads: MAX_READS_PER_CALL },
+    decode,
+    nextOf = ({ next }) => next,
+  }: Pages<T>,
+  query: Omit<FramesQuery, 'limit' | 'skip'>,
   limit: number,
 ): AsyncGenerator<FramesPage<T>> {
-  let page = await store.frames({ ...query, limit, skip: 0 }, decode);
-  yield page;
-  for (let reads = 1; page.next !== undefined; reads++) {
-    if (reads === MAX_READS_PER_CALL) throw tooManyFrames();
-    await nextTurn();
-    const size = Math.min(MAX_HISTORY_LIMIT, limit * 2 ** reads);
-    page = await store.frames({ ...query, limit: size, skip: 0, cursor: page.next }, decode);
+  let { cursor } = query;
+  for (let size = limit; budget.reads > 0; size = Math.min(MAX_HISTORY_LIMIT, 2 * size)) {
+    budget.reads--;
+    const page = await store.frames({ ...query, limit: size, skip: 0, cursor }, decode);
     yield page;
+    cursor = await nextOf(page);
+    if (cursor === undefined) return;
+    await nextTurn();
   }
+  throw tooManyFrames();
 }
 
 /**

@@ -106,6 +106,25 @@ describe('the transactions of an address', () => {
     expect(turns).toBeGreaterThan(1);
   });
 
+  it.each(['asc', 'desc'] as const)(
+    'are found in the order %s, however many frames of the address one of them has',
+    async (order) => {
+      const random = new Random(408);
+      chain.addLarge(random, 3, 2);
+      chain.addLarge(random, [2, 500, 25_000, 1, 401, 400]);
+      chain.addLarge(random, [25_000]);
+      chain.addLarge(random, 3, 2);
+      await chain.flush();
+      const [address = '' as Address] = ADDRESSES;
+      for (const pageSize of [1, 2, 5, 25]) {
+        const asked = { address, range: { fromBlock: 1, toBlock: chain.head }, order, pageSize };
+        const { transactions, isEnd } = await findTransactions(chain, asked);
+        const hashes = transactions.map(({ transactionHash }) => transactionHash);
+        expect({ hashes, isEnd }).toEqual(chain.plainPage(asked));
+      }
+    },
+  );
+
   it('are read again if a reorganisation replaces their blocks during the read', async () => {
     const random = new Random(403);
     chain.addLarge(random, 40, 1);
@@ -271,20 +290,21 @@ class Chain {
     await this.grow(random, depth);
   }
 
-  /** Adds a block with transactions of the first address, each with `calls` frames. */
-  addLarge(random: Random, transactions: number, calls = 1): void {
+  /** Adds a block with transactions of the first address, each with `calls` frames, or with these numbers of frames. */
+  addLarge(random: Random, transactions: number | readonly number[], calls = 1): void {
     const number = ++this.head;
     const { header } = historyBlock(random, ADDRESSES, { number, parentHash: this.#hashes.get(number - 1) });
     this.#hashes.set(number, header.hash);
     const [from = '' as Address] = ADDRESSES;
-    const transactionHashes = Array.from({ length: transactions }, () => random.hex(32) as Hash);
+    const frames = typeof transactions === 'number' ? Array<number>(transactions).fill(calls) : transactions;
+    const transactionHashes = frames.map(() => random.hex(32) as Hash);
     const traces = transactionHashes.flatMap((transactionHash, transactionPosition) =>
-      Array.from({ length: calls }, (_, i) => ({
+      Array.from({ length: frames[transactionPosition] ?? 0 }, (_, i) => ({
         action: { callType: 'call', from, gas: '0x1', input: '0x', to: from, value: '0x1' },
         blockHash: header.hash,
         blockNumber: number,
         result: null,
-        subtraces: i === 0 ? calls - 1 : 0,
+        subtraces: i === 0 ? (frames[transactionPosition] ?? 0) - 1 : 0,
         traceAddress: i === 0 ? [] : [i - 1],
         transactionHash,
         transactionPosition,

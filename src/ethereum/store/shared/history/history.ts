@@ -14,7 +14,6 @@ import {
   type JsonWriter,
   rangeUpTo,
   type SummaryQuery,
-  TRACES_PER_CHUNK,
 } from '../../../traces/index.ts';
 import { UnprovenRead } from '../connection/failures.ts';
 import { type BlockRows, checkTip, type KnownBlock, readNumbers } from '../reads/blocks.ts';
@@ -75,7 +74,7 @@ export async function readFramesPage<T>(
     if (block?.write !== place.write) throw new UnprovenRead(`ClickHouse: block ${place.number} changed`);
     return decode({
       chunk: chunks.containing(place),
-      indexInChunk: place.traceIndex % TRACES_PER_CHUNK,
+      traceIndex: place.traceIndex,
       blockNumber: place.number,
       blockHash: block.hash,
       timestamp: block.timestamp,
