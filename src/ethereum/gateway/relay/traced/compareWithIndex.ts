@@ -11,11 +11,12 @@ import {
 import {
   type Address,
   AnswerTooLargeError,
+  type Hash,
   type StoredBlock,
   type Trace,
   type TraceReader,
 } from '../../../traces/index.ts';
-import { framesByTransaction } from '../../traceIndex/traces/replayed.ts';
+import { framesByTransaction, type TransactionFrames } from '../../traceIndex/traces/replayed.ts';
 import { haveSameFrames } from './sameFrames.ts';
 
 /** Time for which a comparison uses the event loop. After that, other work runs. */
@@ -65,11 +66,11 @@ export async function compareWithIndex(
     if (results.length !== indexed.transactions.length) return 'differs';
     const rules = chainRulesOf(Number(chainId));
     const convert = compared.tracer === 'callTracer' ? fromCallTracer : fromFlatCallTracer;
-    for (const [i, frames] of indexed.transactions.entries()) {
+    for (const [i, { hash, frames }] of indexed.transactions.entries()) {
       const traces = frames.map((frame): Trace => JSON.parse(frame));
       const [root] = traces;
       if (root === undefined) return 'unknown';
-      const block = { header: headerOf(indexed.block, root), transactions: [transactionOf(root)] };
+      const block = { header: headerOf(indexed.block, hash), transactions: [transactionOf(root, hash)] };
       if (!haveSameFrames(traces, convert(block, [results[i]], rules))) return 'differs';
       if (slice.isExpired) await slice.next();
     }
@@ -88,8 +89,7 @@ export const hasError = (element: unknown): boolean =>
 
 interface IndexedBlock {
   readonly block: StoredBlock;
-  /** Frames of each transaction as JSON. */
-  readonly transactions: readonly (readonly string[])[];
+  readonly transactions: readonly TransactionFrames[];
 }
 
 async function indexedFrames(
@@ -104,7 +104,7 @@ async function indexedFrames(
         ? await store.blockTraces(blockNumber, MAX_COMPARED_BYTES)
         : await store.transactionTraces(transactionHash as never, { maxBytes: MAX_COMPARED_BYTES }); // validated as a hash
     if (traces === undefined) return undefined;
-    return { block, transactions: framesByTransaction(traces).map(({ frames }) => frames) };
+    return { block, transactions: await framesByTransaction(traces) };
   } catch (error) {
     if (error instanceof AnswerTooLargeError) return undefined;
     throw error;
@@ -121,18 +121,17 @@ async function parsed(bytes: Buffer, slice: TimeSlice): Promise<unknown> {
 }
 
 /** Returns a header with the members on which the frames of a transaction depend. The gas of root frames needs more. */
-function headerOf(
-  { number, hash, parentHash, timestamp }: StoredBlock,
-  { transactionHash }: Trace,
-): FullHeader {
-  const transactionHashes = transactionHash === null ? [] : [transactionHash];
+function headerOf({ number, hash, parentHash, timestamp }: StoredBlock, transactionHash: Hash): FullHeader {
   const unused = { miner: NOBODY, difficulty: 0n, gasUsed: 0n, uncleHashes: [] };
-  return { number, hash, parentHash, timestamp, transactionHashes, ...unused };
+  return { number, hash, parentHash, timestamp, transactionHashes: [transactionHash], ...unused };
 }
 
 /** Returns a transaction with the members of its root frame. */
-function transactionOf(root: Trace): Parameters<typeof fromCallTracer>[0]['transactions'][number] {
-  if ((root.type !== 'call' && root.type !== 'create') || root.transactionHash === null)
+function transactionOf(
+  root: Trace,
+  hash: Hash,
+): Parameters<typeof fromCallTracer>[0]['transactions'][number] {
+  if (root.type !== 'call' && root.type !== 'create')
     throw new TraceFormatError({ what: 'frame', index: 0 }, 'type', {
       expected: 'call or create',
       got: root.type,
@@ -143,5 +142,5 @@ function transactionOf(root: Trace): Parameters<typeof fromCallTracer>[0]['trans
       ? { to: root.action.to, input: root.action.input }
       : { to: null, input: root.action.init };
   const unused = { gas: 0n, accessList: [], accessListKeys: 0, authorizations: [] };
-  return { hash: root.transactionHash, from, value, ...called, ...unused };
+  return { hash, from, value, ...called, ...unused };
 }

@@ -25,7 +25,7 @@ it('ots_traceTransaction leaves out calls of precompiled contracts below the roo
     call([1], { to: PRECOMPILE, value: '0x1' }),
     call([2]),
   ];
-  const entries = traceEntries(frames, '0x', new Set([PRECOMPILE]));
+  const entries = traceEntries('0x', new Set([PRECOMPILE]))(frames);
   expect(entries.map(({ to, depth }) => [to, depth])).toEqual([
     [PRECOMPILE, 0],
     [B, 1],
@@ -34,7 +34,7 @@ it('ots_traceTransaction leaves out calls of precompiled contracts below the roo
 
 it('ots_traceTransaction lists a destruction one level below the previous entry, like Erigon', () => {
   const frames = [call([]), call([0]), call([0, 0]), frame([1], 'suicide', DESTRUCTION)];
-  expect(traceEntries(frames, '0x', new Set()).at(-1)).toEqual({
+  expect(traceEntries('0x', new Set())(frames).at(-1)).toEqual({
     type: 'SELFDESTRUCT',
     depth: 3,
     from: B,
@@ -51,7 +51,7 @@ it.each([
   ['callcode', '0x7'],
   ['call', '0x7'],
 ])('ots_traceTransaction shows the value of a %s as %s', (callType, value) => {
-  const entries = traceEntries([call([]), call([0], { callType, value: '0x7' })], '0x', new Set());
+  const entries = traceEntries('0x', new Set())([call([]), call([0], { callType, value: '0x7' })]);
   expect(entries[1]).toMatchObject({ type: callType.toUpperCase(), value, output: '0xcafe' });
 });
 
@@ -59,14 +59,14 @@ it('ots_traceTransaction shows revert data, and 0x if a failure has none', () =>
   const reverted = call([0], {}, { error: 'Reverted' });
   const withoutData = call([1], {}, { error: 'Reverted', result: null });
   const outOfGas = call([2], {}, { error: 'Out of gas', result: null });
-  const entries = traceEntries([call([]), reverted, withoutData, outOfGas], '0xdd', new Set());
+  const entries = traceEntries('0xdd', new Set())([call([]), reverted, withoutData, outOfGas]);
   expect(entries.map(({ output }) => output)).toEqual(['0xdd', '0xcafe', '0x', '0x']);
 });
 
 it('a creation has its code as output, and no recipient if it failed', () => {
   const made = frame([0], 'create', { ...CREATION, result: { address: C, code: '0xc0de', gasUsed: '0x1' } });
   const failed = frame([1], 'create', { ...CREATION, error: 'Out of gas', result: null });
-  const entries = traceEntries([call([]), made, failed], '0x', new Set());
+  const entries = traceEntries('0x', new Set())([call([]), made, failed]);
   expect(entries.slice(1)).toEqual([
     { type: 'CREATE2', depth: 1, from: B, to: C, value: '0x0', input: '0x60', output: '0xc0de' },
     { type: 'CREATE2', depth: 1, from: B, to: null, value: '0x0', input: '0x60', output: '0x' },

@@ -17,38 +17,43 @@ interface TraceEntry {
 }
 
 /**
- * Returns the frames of a transaction, in pre-order, as ots_traceTransaction lists them. Calls of the precompiled
- * contracts are left out, except a root frame.
+ * Returns a function that converts the frames of a transaction, in pre-order and in any number of slices, to the
+ * entries of ots_traceTransaction. Calls of the precompiled contracts are left out, except a root frame.
  */
 export function traceEntries(
-  frames: Frames,
   rootOutput: string,
   precompiles: ReadonlySet<Address>,
-): TraceEntry[] {
-  const entries: TraceEntry[] = [];
-  for (const frame of frames) {
+): (frames: Frames) => TraceEntry[] {
+  let previousDepth = -1;
+  const entryOf = (frame: Frame): TraceEntry | undefined => {
     const depth = frame.traceAddress.length;
     if (frame.type === 'suicide')
       // Erigon's depth of a destruction is that of the previous entry plus 1, even if that entry is not its parent.
-      entries.push({
+      return {
         type: 'SELFDESTRUCT',
-        depth: (entries.at(-1)?.depth ?? -1) + 1,
+        depth: previousDepth + 1,
         ...partiesOf(frame),
         value: frame.action.balance,
         input: '0x',
         output: '0x',
-      });
-    else if (depth === 0 || frame.type === 'create' || !precompiles.has(frame.action.to))
-      entries.push({
-        type: typeOf(frame),
-        depth,
-        ...partiesOf(frame),
-        value: valueIn(frame),
-        input: frame.type === 'create' ? frame.action.init : frame.action.input,
-        output: depth === 0 ? rootOutput : (outputOf(frame) ?? '0x'),
-      });
-  }
-  return entries;
+      };
+    if (depth > 0 && frame.type === 'call' && precompiles.has(frame.action.to)) return undefined;
+    return {
+      type: typeOf(frame),
+      depth,
+      ...partiesOf(frame),
+      value: valueIn(frame),
+      input: frame.type === 'create' ? frame.action.init : frame.action.input,
+      output: depth === 0 ? rootOutput : (outputOf(frame) ?? '0x'),
+    };
+  };
+  return (frames) =>
+    frames.flatMap((frame) => {
+      const entry = entryOf(frame);
+      if (entry === undefined) return [];
+      previousDepth = entry.depth;
+      return [entry];
+    });
 }
 
 /** Type of an entry of ots_getInternalOperations. */

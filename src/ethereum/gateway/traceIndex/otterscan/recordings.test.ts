@@ -47,7 +47,7 @@ describe('recorded answers of Erigon', () => {
       if (frames === undefined) continue;
       const [root] = frames;
       const precompiles = precompilesAt(1, { number: root?.blockNumber ?? 0, timestamp: 1_730_000_000 });
-      expect(traceEntries(frames, (root && outputOf(root)) ?? '0x', precompiles), file).toEqual(result);
+      expect(traceEntries((root && outputOf(root)) ?? '0x', precompiles)(frames), file).toEqual(result);
       compared++;
     }
     expect(compared).toBe(3);

@@ -15,13 +15,13 @@ import {
   partiesOf,
   type TraceStore,
 } from '../../../traces/index.ts';
-import type { CallContext, NodeCall } from '../../method.ts';
+import type { CallContext, Handler, NodeCall } from '../../method.ts';
 import type { IndexServices } from '../traces/indexServices.ts';
 import { otsContractCreator } from './contractCreator.ts';
 import { findTransactions, MAX_PAGE_TRANSACTIONS } from './findTransactions.ts';
 import { searchTransactions } from './searchTransactions.ts';
 import { otsSenderAndNonce } from './senderAndNonce.ts';
-import { otsTraceTransaction, otsTransactionError } from './transactionFrames.ts';
+import { otsInternalOperations, otsTraceTransaction, otsTransactionError } from './transactionFrames.ts';
 
 const ADDRESSES = syntheticAddresses(6);
 const BLOCKS = 60;
@@ -188,6 +188,22 @@ describe('the transactions of an address', () => {
     const { txs, receipts } = await search(8 * response.length);
     expect([txs.length, receipts.length]).toEqual([4, 4]);
     await expect(search(8 * response.length - 1)).rejects.toThrow(/use a smaller page size/);
+  });
+
+  it('are listed frame by frame in slices, with a turn of other clients between them', async () => {
+    chain.addLarge(new Random(409), [2, 20_000]);
+    await chain.flush();
+    const hash = chain.blocks.get(1)?.header.transactionHashes[1];
+    let turns = 0;
+    const context = { ...CONTEXT, nextTurn: async () => void turns++ };
+    const list = async (handler: Handler) => JSON.parse(String(await handler([hash], context)));
+    const entries = await list(otsTraceTransaction(chain.services()));
+    expect(entries.map(({ depth }: { depth: number }) => depth)).toEqual([
+      0,
+      ...Array<number>(19_999).fill(1),
+    ]);
+    expect(turns).toBeGreaterThan(20);
+    expect(await list(otsInternalOperations(chain.services()))).toHaveLength(19_999);
   });
 
   it('have an error that is read even if their frames exceed the size of a response', async () => {

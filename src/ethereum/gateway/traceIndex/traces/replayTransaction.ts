@@ -12,11 +12,16 @@ const NULL = Buffer.from('null');
  */
 export function replayTransaction(services: IndexServices): Handler {
   const read = traceTransaction(services);
+  const { finder } = services;
   return async ([transactionHash, types], context) => {
+    const { nextTurn } = context;
     checkTraceTypes('trace_replayTransaction', types as string[]); // validated by the parameter types
     const traces = (await read([transactionHash], context)) as Buffer; // the handler of trace_transaction returns a Buffer
     if (traces.equals(NULL)) return NULL;
-    const [frames = { hash: transactionHash as Hash, frames: [] }] = framesByTransaction(traces);
-    return Buffer.from(await replayOf(frames, services.finder, false), 'latin1');
+    const [frames = { hash: transactionHash as Hash, frames: [] }] = await framesByTransaction(
+      traces,
+      nextTurn,
+    );
+    return replayOf(frames, { finder, nextTurn, withHash: false });
   };
 }

@@ -30,9 +30,9 @@ const finder = (output?: string): TransactionFinder => ({
 });
 
 async function replayed(root: object, node = finder()): Promise<unknown> {
-  const [frames] = framesByTransaction(Buffer.from(JSON.stringify([root])));
+  const [frames] = await framesByTransaction(Buffer.from(JSON.stringify([root])));
   if (frames === undefined) throw new Error('no frames');
-  return JSON.parse(await replayOf(frames, node, false));
+  return JSON.parse(String(await replayOf(frames, { finder: node, withHash: false })));
 }
 
 describe('a replayed transaction', () => {
@@ -73,17 +73,40 @@ describe('a replayed transaction', () => {
 });
 
 describe('the traces of a block', () => {
-  it('are split by transaction, without rewards and whatever an error text contains', () => {
-    const error = '},{"type":"call"},"transactionHash":"x"';
+  it('are split by transaction, without rewards and whatever an error text contains', async () => {
+    const error = '},{"type":"call"},"transactionHash":"x"},{"action":{}';
     const reward = { ...frame(hash('00'), {}, 'reward'), transactionHash: null, transactionPosition: null };
     const list = [frame(hash('01'), { error }), frame(hash('01')), frame(hash('02')), reward];
-    const split = framesByTransaction(Buffer.from(JSON.stringify(list)));
+    const split = await framesByTransaction(Buffer.from(JSON.stringify(list)));
     expect(split.map((one) => [one.hash, one.frames.length])).toEqual([
       [hash('01'), 2],
       [hash('02'), 1],
     ]);
-    expect(JSON.parse(split[0]?.frames[0] ?? '')).toEqual(list[0]);
-    expect(framesByTransaction(Buffer.from('[]'))).toEqual([]);
+    const [first] = split[0]?.frames ?? [];
+    expect(JSON.parse(first ?? '')).toEqual({
+      action: ACTION,
+      error,
+      result: RESULT,
+      subtraces: 0,
+      traceAddress: [],
+      type: 'call',
+    });
+    expect(await framesByTransaction(Buffer.from('[]'))).toEqual([]);
+  });
+
+  it('are split in slices, with a turn of other clients between them', async () => {
+    const list = Array.from({ length: 3_000 }, (_, i) =>
+      frame(hash(i < 1_000 ? '01' : '02'), { traceAddress: [i], error: ',{"action":' }),
+    );
+    let turns = 0;
+    const split = await framesByTransaction(Buffer.from(JSON.stringify(list)), async () => void turns++);
+    expect(turns).toBeGreaterThan(5);
+    expect(split.map((one) => [one.hash, one.frames.length])).toEqual([
+      [hash('01'), 1_000],
+      [hash('02'), 2_000],
+    ]);
+    const paths = split.flatMap(({ frames }) => frames).map((one) => JSON.parse(one).traceAddress);
+    expect(paths).toEqual(list.map(({ traceAddress }) => traceAddress));
   });
 });
 

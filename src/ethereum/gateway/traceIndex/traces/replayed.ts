@@ -1,49 +1,63 @@
-import { NoNodeError, RpcError } from '../../../jsonrpc/index.ts';
+import { setImmediate as afterPolling } from 'node:timers/promises';
+import { NoNodeError, type Part, RpcError } from '../../../jsonrpc/index.ts';
 import { NodeError, type TransactionFinder } from '../../../nodes/index.ts';
-import type { Data, Hash, Trace } from '../../../traces/index.ts';
+import type { Data, Hash, NextTurn, Trace } from '../../../traces/index.ts';
+import { joined } from '../../http/respond.ts';
+import { traceSlices } from './traceSlices.ts';
 
 /** A frame of a call tree: every trace except a reward. */
 export type Frame = Exclude<Trace, { type: 'reward' }>;
 
 /** Members of a stored trace that name its block. Strings of a trace contain no unescaped quotes, so only keys match. */
-const BLOCK_MEMBERS = /"blockHash":"0x[0-9a-f]{64}","blockNumber":\d+,/g;
-const TRANSACTION_MEMBERS = /"transactionHash":"0x[0-9a-f]{64}","transactionPosition":\d+,/g;
-const TRANSACTION_HASH = /"transactionHash":"(0x[0-9a-f]{64})","transactionPosition"/;
+const BLOCK_MEMBERS = /"blockHash":"0x[0-9a-f]{64}","blockNumber":\d+,/;
+const TRANSACTION_MEMBERS = /"transactionHash":"(0x[0-9a-f]{64})","transactionPosition":\d+,/;
 /** End of each trace: `type` is the last key. */
 const BETWEEN_TRACES = /(?<="type":"(?:call|create|suicide|reward)"\}),/;
 
-/** Frames of one transaction, each as the JSON of a stored trace, in pre-order. */
-interface TransactionFrames {
+/** Number of frames that are written without a turn of other clients. They take about a millisecond. */
+const FRAMES_PER_SLICE = 500;
+
+/** Frames of one transaction in pre-order, as JSON without the members that name the block and the transaction. */
+export interface TransactionFrames {
   readonly hash: Hash;
   readonly frames: string[];
 }
 
-/** Splits the JSON array of a block's or transaction's traces by transaction. Leaves rewards out. */
-export function framesByTransaction(traces: Buffer): TransactionFrames[] {
-  const text = traces.toString('latin1').slice(1, -1);
+/** Splits the JSON array of a block's or transaction's traces by transaction, in slices. Leaves rewards out. */
+export async function framesByTransaction(traces: Buffer, nextTurn?: NextTurn): Promise<TransactionFrames[]> {
   const all: TransactionFrames[] = [];
-  if (text === '') return all;
-  for (const frame of text.split(BETWEEN_TRACES)) {
-    const hash = TRANSACTION_HASH.exec(frame)?.[1] as Hash | undefined; // matches the pattern of a hash
-    if (hash === undefined) continue;
-    const last = all.at(-1);
-    if (last?.hash === hash) last.frames.push(frame);
-    else all.push({ hash, frames: [frame] });
-  }
+  for await (const slice of traceSlices(traces, nextTurn))
+    for (const frame of slice.split(BETWEEN_TRACES)) {
+      const hash = TRANSACTION_MEMBERS.exec(frame)?.[1] as Hash | undefined; // matches the pattern of a hash
+      if (hash === undefined) continue;
+      if (all.at(-1)?.hash !== hash) all.push({ hash, frames: [] });
+      all.at(-1)?.frames.push(frame.replace(BLOCK_MEMBERS, '').replace(TRANSACTION_MEMBERS, ''));
+    }
   return all;
 }
 
-/** Returns the result of `trace_replayTransaction` as JSON. `withHash` adds the transaction's hash to it. */
+interface ReplayOptions {
+  readonly finder: TransactionFinder;
+  readonly nextTurn?: NextTurn | undefined;
+  /** Whether the result has the hash of the transaction. */
+  readonly withHash: boolean;
+}
+
+/** Returns the result of `trace_replayTransaction` as JSON. Writes the frames in slices. */
 export async function replayOf(
   { hash, frames }: TransactionFrames,
-  finder: TransactionFinder,
-  withHash: boolean,
-): Promise<string> {
+  { finder, nextTurn = afterPolling, withHash }: ReplayOptions,
+): Promise<Buffer> {
   const root = JSON.parse(frames[0] ?? '') as Frame; // the first frame is the root
   const output = outputOf(root) ?? (await revertOutput(hash, finder));
-  const trace = frames.join(',').replace(BLOCK_MEMBERS, '').replace(TRANSACTION_MEMBERS, '');
+  const trace: Part[] = [];
+  for (let first = 0; first < frames.length; first += FRAMES_PER_SLICE) {
+    if (first > 0) await nextTurn();
+    const slice = frames.slice(first, first + FRAMES_PER_SLICE).join(',');
+    trace.push(',', Buffer.from(slice, 'latin1'));
+  }
   const last = withHash ? `"transactionHash":"${hash}","vmTrace":null` : '"vmTrace":null';
-  return `{"output":"${output}","stateDiff":null,"trace":[${trace}],${last}}`;
+  return joined([`{"output":"${output}","stateDiff":null,"trace":[`, ...trace.slice(1), `],${last}}`]);
 }
 
 /**
