@@ -151,8 +151,8 @@ describe('the methods for blocks and transactions', () => {
       [`0x${'ab'.repeat(32)}`, 'trace'],
       /traceTypes\) must be a list of at most 3/,
     ],
-    ['trace_get', [`0x${'ab'.repeat(32)}`, '0x0'], /must be an array/],
-    ['trace_get', [`0x${'ab'.repeat(32)}`, ['x']], /params\[1\] \(path\)\[0\] must be an index/],
+    ['trace_get', [`0x${'ab'.repeat(32)}`, '0x0'], /\(path\) must be a list of at most 1025.*; it is "0x0"/],
+    ['trace_get', [`0x${'ab'.repeat(32)}`, ['x']], /\(path\)\[0\] must be an index.*; it is "x"/],
   ])('reject %s %j with -32602', async (method, params, message) => {
     const { error } = await ask(method, ...params);
     expect(error).toMatchObject({ code: -32602, message: expect.stringMatching(message) });

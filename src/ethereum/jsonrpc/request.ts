@@ -99,7 +99,10 @@ function readCall(value: unknown): Call | BadCall {
   if (params !== undefined && params !== null && !Array.isArray(params))
     return {
       id: id ?? null,
-      error: new RpcError('invalidParams', 'params must be an array of positional parameters'),
+      error: new RpcError(
+        'invalidParams',
+        `params must be an array of positional parameters; it is ${typeof params === 'object' ? 'an object' : `a ${typeof params}`}`,
+      ),
     };
   return { id, method, params: params ?? [] };
 }

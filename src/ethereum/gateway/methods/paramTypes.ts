@@ -87,50 +87,50 @@ export const countUpTo = (max: number): ParamType =>
 /** Returns the description of a valid block number or tag, for error messages. */
 export const allowedBlock = (tags: readonly string[]): string =>
   `a block number from 0 to 2^53 - 1 (a 0x string or a JSON integer) or one of ${tags.join(', ')}`;
-const BLOCK_ALLOWED = allowedBlock(TAGS);
 
 export const blockSchema = (tags: readonly string[]): JsonSchema => ({
   oneOf: [{ type: 'string', enum: tags }, hexText('{1,14}'), integer],
 });
 
-export const block = paramType(
-  BLOCK_ALLOWED,
-  (value) => (isTag(value) ? value : safeQuantityOf(value)),
-  blockSchema(TAGS),
-);
+const blockIn =
+  (tags: readonly Tag[]) =>
+  (value: unknown): string | undefined =>
+    tags.find((tag) => tag === value) ?? safeQuantityOf(value);
+
+const blockOf = (tags: readonly Tag[]): ParamType =>
+  paramType(allowedBlock(tags), blockIn(tags), blockSchema(tags));
+
+/**
+ * Returns the type of a block number, tag or hash. A hash may be a 32-byte hex string or an EIP-1898 object with
+ * `blockHash`; the canonical form is the object.
+ */
+function stateBlockOf(tags: readonly Tag[]): ParamType {
+  const numbered = blockOf(tags);
+  const named = objectOf('an object', { blockHash: hash, blockNumber: numbered, requireCanonical: boolean });
+  const allowed = `${numbered.allowed}, or its 32-byte hash, as it is or as {"blockHash": …} (EIP-1898)`;
+  return {
+    allowed,
+    schema: { anyOf: [numbered.schema, hash.schema, named.schema] },
+    read(value, path) {
+      // As execution-apis specifies, a hex string of 32 bytes is always a hash, never a number with leading zeros.
+      if (typeof value === 'string' && value.length === HASH_LENGTH)
+        return { blockHash: hash.read(value, path) };
+      if (!isObject(value)) return blockIn(tags)(value) ?? rejectParam(path, allowed, value);
+      const read = named.read(value, path) as { blockHash?: string; blockNumber?: string }; // `named` returns these members
+      if (read.blockHash !== undefined && read.blockNumber === undefined) return read;
+      if (read.blockNumber !== undefined && read.blockHash === undefined) return read.blockNumber;
+      return rejectParam(path, 'an object with either blockHash or blockNumber', value);
+    },
+  };
+}
 
 const MINED_TAGS = TAGS.filter((tag) => tag !== 'pending');
 
-/** Block number or tag, except `pending`. */
-export const minedBlock = paramType(
-  allowedBlock(MINED_TAGS),
-  (value) => MINED_TAGS.find((tag) => tag === value) ?? safeQuantityOf(value),
-  blockSchema(MINED_TAGS),
-);
-
-const byHash = objectOf('an object', { blockHash: hash, blockNumber: block, requireCanonical: boolean });
-
-/**
- * Block number, tag or hash. A hash may be a 32-byte hex string or an EIP-1898 object with `blockHash`; the canonical
- * form is the object.
- */
-export const stateBlock: ParamType = {
-  allowed: `${BLOCK_ALLOWED}, or its 32-byte hash, as it is or as {"blockHash": …} (EIP-1898)`,
-  schema: { anyOf: [block.schema, hash.schema, byHash.schema] },
-  read(value, path) {
-    // As execution-apis specifies, a hex string of 32 bytes is always a hash, never a number with leading zeros.
-    if (typeof value === 'string' && value.length === HASH_LENGTH)
-      return { blockHash: hash.read(value, path) };
-    if (!isObject(value)) {
-      const read = isTag(value) ? value : safeQuantityOf(value);
-      return read === undefined ? rejectParam(path, stateBlock.allowed, value) : read;
-    }
-    const named = byHash.read(value, path) as { blockHash?: string; blockNumber?: string }; // `byHash` returns these members
-    if (named.blockHash !== undefined && named.blockNumber === undefined) return named;
-    if (named.blockNumber !== undefined && named.blockHash === undefined) return named.blockNumber;
-    return rejectParam(path, 'an object with either blockHash or blockNumber', value);
-  },
-};
+export const block = blockOf(TAGS);
+export const stateBlock = stateBlockOf(TAGS);
+/** The same types without `pending`. */
+export const minedBlock = blockOf(MINED_TAGS);
+export const minedStateBlock = stateBlockOf(MINED_TAGS);
 
 /** Maximum number of storage keys in a call of eth_getProof. Equal to geth's limit. */
 const MAX_STORAGE_KEYS = 1024;

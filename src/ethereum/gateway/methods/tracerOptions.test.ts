@@ -158,8 +158,14 @@ describe('the parameters of debug_trace methods', () => {
       ['0x1', { tracer: 'callTracer' }],
       'params[0] (transactionHash) must be a hash',
     ],
-    ['debug_traceBlockByNumber', ['pending', { tracer: 'callTracer' }], 'but not pending; it is "pending"'],
-    ['debug_traceCall', [{}, 'pending', { tracer: 'callTracer' }], 'but not pending; it is "pending"'],
+    ['debug_traceBlockByNumber', ['pending', { tracer: 'callTracer' }], 'earliest; it is "pending"'],
+    ['debug_traceCall', [{}, 'pending', { tracer: 'callTracer' }], '(EIP-1898); it is "pending"'],
+    [
+      'debug_traceCall',
+      [{}, { blockNumber: 'pending' }, { tracer: 'callTracer' }],
+      'params[1] (block).blockNumber must be a block number from 0 to 2^53 - 1 (a 0x string or a JSON integer) or ' +
+        'one of latest, safe, finalized, earliest; it is "pending"',
+    ],
     ['debug_traceCall', [{}, 'latest'], 'params[2] (options) must be an object with tracer'],
     ['debug_traceCall', [{}, null, { tracer: 'callTracer' }], 'params[1] (block) must be a block number'],
   ])('of %s cannot be %j', (name, given, message) => {

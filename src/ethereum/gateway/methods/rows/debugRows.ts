@@ -1,21 +1,11 @@
 import { blockHash, transaction, transactionHash } from '../commonParams.ts';
-import { type ParamType, rejectParam } from '../paramType.ts';
 import * as kinds from '../paramTypes.ts';
 import type { Param, TracedRow } from '../row.ts';
 import { TRACERS, type TracerName, tracerOptions } from '../tracerOptions.ts';
 
-/** Rejects `pending`, which nodes cannot trace. */
-const notPending = (kind: ParamType): ParamType => {
-  const allowed = `${kind.allowed}, but not pending`;
-  return {
-    ...kind,
-    allowed,
-    read: (value, path) => (value === 'pending' ? rejectParam(path, allowed, value) : kind.read(value, path)),
-  };
-};
-
-const block: Param = { name: 'block', kind: notPending(kinds.block) };
-const stateBlock: Param = { name: 'block', kind: notPending(kinds.stateBlock) };
+// Nodes cannot trace the block `pending`.
+const block: Param = { name: 'block', kind: kinds.minedBlock };
+const stateBlock: Param = { name: 'block', kind: kinds.minedStateBlock };
 
 /** Returns the methods that trace with native tracers of nodes, for the tracers that the operator allows. */
 export function debugRows(tracers: readonly TracerName[]): readonly TracedRow[] {
