@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { type Contract, ContractFactory, JsonRpcProvider, Wallet } from 'ethers';
 import {
   BaseError,
@@ -38,19 +39,38 @@ describe('JavaScript client libraries', () => {
     provider.destroy();
   });
 
-  it('ethers waits and tries again if it exceeds the rate of the gateway', async () => {
-    const rate = 10;
-    const at = (i: number): string => `0x${(0xab00 + i).toString(16).padStart(40, '0')}`;
+  const RATE = 10;
+  const at = (i: number): Hex => `0x${(0xab00 + i).toString(16).padStart(40, '0')}`;
+
+  it('viem waits and tries again if it exceeds the rate of the gateway, with the settings of the docs', async () => {
     const limited = await startFloodgate({
       upstream: anvil.url,
-      args: ['--gateway-rate-per-address', String(rate)],
+      args: ['--gateway-rate-per-address', String(RATE)],
+    });
+    const settings = /http\('http:[^']+', (\{\n.*?\n\})\);/s.exec(
+      readFileSync('docs/guides/clients.md', 'utf8'),
+    )?.[1];
+    const options = new Function(`return ${settings}`)();
+    const client = createPublicClient({ transport: http(limited.gatewayUrl, options) });
+    try {
+      const balances = Array.from({ length: 6 * RATE }, (_, i) => client.getBalance({ address: at(i) }));
+      expect(new Set(await Promise.all(balances))).toEqual(new Set([0n]));
+    } finally {
+      await limited.stop();
+    }
+  });
+
+  it('ethers waits and tries again if it exceeds the rate of the gateway', async () => {
+    const limited = await startFloodgate({
+      upstream: anvil.url,
+      args: ['--gateway-rate-per-address', String(RATE)],
     });
     const provider = new JsonRpcProvider(limited.gatewayUrl, 31_337, {
       staticNetwork: true,
       batchMaxCount: 1,
     });
     try {
-      const balances = Array.from({ length: 3 * rate }, (_, i) => provider.getBalance(at(i)));
+      const balances = Array.from({ length: 3 * RATE }, (_, i) => provider.getBalance(at(i)));
       expect(new Set(await Promise.all(balances))).toEqual(new Set([0n]));
     } finally {
       provider.destroy();
