@@ -3,9 +3,11 @@ import fs, {
   copyFileSync,
   existsSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  statfsSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -14,6 +16,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { smallFileSystem } from '../../../test/support/smallFileSystem.ts';
+import { WITHOUT_EVENT_TURN_BATCHING } from './commits.ts';
 import { checkStoreFormat, checksummedJson, StoreCopiedError, StoreFile, StoreGoneError } from './index.ts';
 import { isSameFile, sealStoreFile } from './storeSeal.ts';
 
@@ -176,4 +180,48 @@ describe('JSON with a checksum', () => {
       expect(() => json.decode(changed)).toThrow(/a record of the rules is damaged/);
     }
   });
+});
+
+it('a store on a full disk is written again only after a small file could be written', async (context) => {
+  const { folder } = smallFileSystem(context, 4 * 1024 * 1024);
+  const file = new StoreFile(folder);
+  const root = file.withOpen(() =>
+    open<Buffer, string>({ path: folder, encoding: 'binary', ...WITHOUT_EVENT_TURN_BATCHING }),
+  );
+  file.opened();
+  const filler = join(folder, 'filler');
+  const { bavail, bsize } = statfsSync(folder);
+  writeFileSync(filler, Buffer.alloc(bavail * bsize));
+  let writes = 0;
+  const commit = (): Promise<unknown> =>
+    file.commit(() => {
+      writes++;
+      return root.put('key', Buffer.alloc(100_000));
+    });
+  await expect(commit()).rejects.toThrow(`the store in ${folder} cannot be written: No space left`);
+  for (let i = 0; i < 5; i++)
+    await expect(commit()).rejects.toThrow(`the store in ${folder} cannot be written: ENOSPC`);
+  expect(writes).toBe(1);
+  rmSync(filler);
+  await commit();
+  await commit();
+  expect([writes, root.get('key')?.length]).toEqual([3, 100_000]);
+  expect(readdirSync(folder).filter((name) => name.startsWith('probe'))).toEqual([]);
+  await file.close(root);
+});
+
+it('a store that could not be written is closed while the disk is full', async (context) => {
+  const { folder } = smallFileSystem(context, 4 * 1024 * 1024);
+  const file = new StoreFile(folder);
+  const root = file.withOpen(() =>
+    open<Buffer, string>({ path: folder, encoding: 'binary', ...WITHOUT_EVENT_TURN_BATCHING }),
+  );
+  file.opened();
+  const { bavail, bsize } = statfsSync(folder);
+  writeFileSync(join(folder, 'filler'), Buffer.alloc(bavail * bsize));
+  for (let i = 0; i < 2; i++)
+    await expect(file.commit(() => root.put('key', Buffer.alloc(100_000)))).rejects.toThrow(
+      /cannot be written/,
+    );
+  await file.close(root);
 });

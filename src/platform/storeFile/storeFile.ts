@@ -4,6 +4,7 @@ import type { RootDatabase } from 'lmdb';
 import { inBackground } from '../background/index.ts';
 import { countCommit } from '../exit/index.ts';
 import { checkHeads } from './checkHeads.ts';
+import { checkWritable } from './checkWritable.ts';
 import { reasonOf } from './commits.ts';
 import { EnvironmentLock } from './environmentLock.ts';
 import {
@@ -50,6 +51,8 @@ export class StoreFile {
   #identity: FileIdentity | undefined;
   #lock: EnvironmentLock | undefined;
   #hasFailedCommit = false;
+  /** Whether the last commit could not be written. */
+  #isUnwritable = false;
 
   /**
    * Must be created before the store is opened. Throws StoreCopiedError for a copy unless `isVerified` is set. Throws if
@@ -80,14 +83,22 @@ export class StoreFile {
     }
   }
 
-  /** Commits while no other process opens the store. Rejects with StoreWriteError, or an error of `commit` itself. */
+  /**
+   * Commits while no other process opens the store. Rejects with StoreWriteError, or an error of `commit` itself. After
+   * a failed write, `commit` is called only if a small file can be written: lmdb 3.5.6 writes the message of a failed
+   * write into a buffer of 100 bytes, so that repeated failures crash the process.
+   */
   commit<T>(commit: () => PromiseLike<T>): Promise<T> {
     const write = async (): Promise<T> => {
+      if (this.#isUnwritable) await checkWritable(this.#folder);
       try {
-        return await commit();
+        const result = await commit();
+        this.#isUnwritable = false;
+        return result;
       } catch (error) {
         this.#hasFailedCommit = true;
         const reason = await reasonOf(error);
+        this.#isUnwritable ||= reason !== undefined;
         throw reason === undefined ? error : new StoreWriteError(this.#folder, reason);
       }
     };
@@ -100,6 +111,7 @@ export class StoreFile {
    * transaction, which writes nothing, ends this wait.
    */
   async close(root: RootDatabase): Promise<void> {
+    this.#isUnwritable = false;
     if (this.#hasFailedCommit)
       await this.commit(() => root.transaction(() => undefined)).catch(() => undefined);
     await root.close();
