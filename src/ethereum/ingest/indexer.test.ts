@@ -61,7 +61,7 @@ async function setUp() {
     await store.close();
     await data.remove();
   };
-  return { indexer, mine, headIs, stop };
+  return { indexer, store, mine, headIs, stop };
 }
 
 test('a new head is indexed at once, whatever the poll interval', async () => {
@@ -72,10 +72,22 @@ test('a new head is indexed at once, whatever the poll interval', async () => {
   await stop();
 });
 
+test('the error for a block that cannot be stored does not blame the nodes', async () => {
+  const { indexer, store, mine, stop } = await setUp();
+  mine();
+  Object.assign(store, { apply: () => Promise.reject(new Error('the disk is read-only')) });
+  await expect(indexer.ensure(1, 1)).rejects.toThrow(
+    'block 1 is not in the index, and the server cannot add it now',
+  );
+  await stop();
+});
+
 test('a block above the head of the nodes is unavailable', async () => {
   const { indexer, mine, stop } = await setUp();
   mine();
   await indexer.ensure(1, 1);
-  await expect(indexer.ensure(2, 3)).rejects.toBeInstanceOf(BlockUnavailableError);
+  const unavailable = indexer.ensure(2, 3);
+  await expect(unavailable).rejects.toBeInstanceOf(BlockUnavailableError);
+  await expect(unavailable).rejects.toThrow('block 2 is not in the index, and no node returns it now');
   await stop();
 });

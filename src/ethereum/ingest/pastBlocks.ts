@@ -28,7 +28,7 @@ export interface BlockMeter {
 
 export const UNMETERED: BlockMeter = { charge: () => undefined, refund: () => undefined };
 
-/** A block is not in the index, and no node returns this block, or the index records the block as unavailable. */
+/** A block is not in the index and cannot be added to it now, or the index records the block as unavailable. */
 export class BlockUnavailableError extends Error {
   override readonly name = 'BlockUnavailableError';
   readonly blockNumber: number;
@@ -41,7 +41,7 @@ export class BlockUnavailableError extends Error {
   ) {
     super(
       failure === undefined
-        ? `block ${blockNumber} is not in the index, and no node returns it now`
+        ? `block ${blockNumber} is not in the index, and ${isOfNodes(options.cause) ? 'no node returns it' : 'the server cannot add it'} now`
         : `block ${blockNumber} is unavailable: ${
             failure === 'damaged'
               ? 'it is damaged in the index, and no node has returned it yet'
@@ -52,6 +52,12 @@ export class BlockUnavailableError extends Error {
     this.blockNumber = blockNumber;
     this.failure = failure;
   }
+}
+
+/** True if nodes did not return a block, or changed their chain. Otherwise the index cannot be written, for example. */
+function isOfNodes(cause: unknown): boolean {
+  if (cause instanceof BlockUnavailableError) return isOfNodes(cause.cause);
+  return cause === undefined || cause instanceof NodeError || cause instanceof IndexConflictError;
 }
 
 export interface PastBlocksOptions {

@@ -36,7 +36,7 @@ export const RPC_ERRORS = {
   resourceNotFound: {
     code: -32001,
     meaning:
-      'A block is not in the index and no node can return it now, no node can trace it, its traces are damaged, or the block of a cursor was replaced; `data` has `blockNumber` and, for the last three, `reason`. Or the index does not prove the result, because a record is missing or damaged: `data` is `{"reason":"unproven"}`.',
+      'A block is not in the index and cannot be added now, no node can trace it, its traces are damaged, or the block of a cursor was replaced; `data` has `blockNumber` and, for the last three, `reason`. Or the index does not prove the result, because a record is missing or damaged: `data` is `{"reason":"unproven"}`.',
   },
   resourceUnavailable: {
     code: -32002,
