@@ -40,7 +40,10 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const SILENCE_MS = 30_000;
 /** Responses for clients above this size are forwarded while received. Others are read whole, and may be cached. */
 const RELAY_STREAM_BYTES = 1024 * 1024;
-const MAX_WHOLE_BYTES = 256 * 1024 * 1024;
+/** Default size limit of a response for ingest: far more than a block with its transactions, or its receipts. */
+const MAX_WHOLE_BYTES = 64 * 1024 * 1024;
+/** Default size limit of a response to a poll, which has at most three headers. */
+const MAX_POLL_BYTES = 4 * 1024 * 1024;
 /** Responses for ingest above this size are parsed while received. Others are read whole, which is faster. */
 const LARGE_BYTES = 8 * 1024 * 1024;
 
@@ -211,7 +214,7 @@ export class NodeClient {
       isPoll = false,
       timeoutMs,
       silenceMs = SILENCE_MS,
-      maxBytes = MAX_WHOLE_BYTES,
+      maxBytes = isPoll ? MAX_POLL_BYTES : MAX_WHOLE_BYTES,
       memory,
       span,
       ...options

@@ -1,4 +1,5 @@
 import { NodeError } from './nodeError.ts';
+import { parseNodeJson } from './parseNodeJson.ts';
 import { ResultSpan } from './resultSpan.ts';
 
 /** JSON-RPC id of every relayed request. Each response arrives on its request's connection, so the id is constant. */
@@ -89,7 +90,7 @@ function readError(error: object): UpstreamResponse {
 
 function parse(bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString());
+    return parseNodeJson(bytes);
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 import { CallError, NodeError } from './nodeError.ts';
+import { parseNodeJson } from './parseNodeJson.ts';
 
 /** Maximum length of a node's error message that is quoted in another message. */
 const MAX_QUOTED_LENGTH = 200;
@@ -71,7 +72,7 @@ function readOne({ result, error }: Record<string, unknown>, method: string, hos
 /** Parses the JSON body of an HTTP response. Throws NodeError if the body is not JSON. */
 export function parseBody(bytes: Buffer, status: number, host: string): unknown {
   try {
-    return JSON.parse(bytes.toString());
+    return parseNodeJson(bytes);
   } catch (cause) {
     // The HTTP status helps to detect a wrong path or an error page of a proxy.
     const withStatus = status === 200 ? '' : ` and HTTP status ${status}`;

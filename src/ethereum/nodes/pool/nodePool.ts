@@ -22,7 +22,7 @@ import { takesBlockHashes } from './supportsBlockHashes.ts';
 import { UpstreamNode } from './upstreamNode.ts';
 
 /** Time and size limits of a poll, which requests three blocks from a node. A healthy node stays below them. */
-const POLL: CallOptions = { isPoll: true, timeoutMs: 2_000, maxBytes: 4 * 1024 * 1024 };
+const POLL: CallOptions = { isPoll: true, timeoutMs: 2_000 };
 export interface NodeOptions extends NodeLimits {
   readonly url: string;
 }
