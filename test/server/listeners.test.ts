@@ -55,8 +55,18 @@ it('with the console, the operators’ listener serves the gateway too, and the 
   for (const url of [floodgate.url, opsUrl])
     expect(JSON.parse((await send(url, post, CALL)).body)).toMatchObject(reported);
   expect((await send(opsUrl, { path: '/client/v4/gateway', headers: { authorization } })).status).toBe(200);
-  for (const path of ['/console/', '/client/v4/gateway', '/client/v4/user/tokens', '/client/v4/gateway/keys'])
+  const operatorsPaths = [
+    '/console/',
+    '/client/v4/gateway',
+    '/client/v4/user/tokens',
+    '/client/v4/gateway/keys',
+  ];
+  for (const path of [...operatorsPaths, '/console/v1/mainnet'])
     expect((await send(floodgate.url, { path, headers: { authorization } })).status, path).toBe(404);
+  const upgrade = { connection: 'upgrade', upgrade: 'websocket' };
+  const socket = await send(floodgate.url, { path: '/console/v1/mainnet', headers: upgrade });
+  expect(socket.status).toBe(404);
+  expect((await send(opsUrl, { ...post, path: '/console/v1/mainnet' }, CALL)).status).toBe(401);
   await floodgate.stop();
 });
 

@@ -107,7 +107,8 @@ export async function listen(base: ServerContext, parts: ListenParts): Promise<L
   const listeners = await openListeners(
     config,
     {
-      gateway: gateway && console ? new ConsoleGateway({ gateway, ...console }) : gateway,
+      gateway,
+      operatorsGateway: gateway && console && new ConsoleGateway({ gateway, ...console }),
       operators,
       operatorsPaths: operatorsPathsOf(opened),
       startWorkers: elsewhere,

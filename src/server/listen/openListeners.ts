@@ -21,6 +21,8 @@ export type OpenListenersDependencies = Omit<OpenListenerDependencies, 'logger' 
 export interface ListenerParts {
   /** Undefined if this server serves only operators. */
   readonly gateway: ListenerContent['interceptor'];
+  /** The gateway for the operators' listener, with sessions of the console. Default: `gateway`. */
+  readonly operatorsGateway: ListenerContent['interceptor'];
   readonly operators: ListenerContent['routes'];
   /** Starts other processes that listen for clients instead of this process. */
   readonly startWorkers?: (() => Promise<Stopped>) | undefined;
@@ -57,7 +59,7 @@ const quieter = (level: string): string => (level === 'info' ? 'warn' : level);
  */
 export async function openListeners(
   config: Config,
-  { gateway, operators, operatorsPaths, startWorkers }: ListenerParts,
+  { gateway, operatorsGateway, operators, operatorsPaths, startWorkers }: ListenerParts,
   dependencies: OpenListenersDependencies,
 ): Promise<Listeners> {
   const publicPlace = publicListenAddress(config);
@@ -77,7 +79,7 @@ export async function openListeners(
     return asListeners([
       await openPublicListener(
         config,
-        { gateway, operators: { routes: operators, paths: operatorsPaths } },
+        { gateway: operatorsGateway ?? gateway, operators: { routes: operators, paths: operatorsPaths } },
         dependencies,
       ),
     ]);
@@ -89,7 +91,7 @@ export async function openListeners(
     beside
       ? {
           ...toOperators,
-          interceptor: gateway,
+          interceptor: operatorsGateway ?? gateway,
           paths: [...GATEWAY_PATHS, ...operatorsPaths],
           errorBody: byPath,
         }

@@ -11,13 +11,16 @@ const MIB = 1024 * 1024;
 const listOf = (item: string, bytes: number): Buffer =>
   Buffer.from(`[${`${item},`.repeat(bytes / (item.length + 1))}${item}]`);
 
-it.each(['[]', '{}', '{"a":1}', '[[]]'])('a large response of many %s is rejected before it is parsed', (item) => {
-  const bytes = listOf(item, MIB);
-  expect(() => parseNodeJson(bytes)).toThrow(/list or object per 16 bytes/);
-  expect(() => parseBody(bytes, 200, 'a.example')).toThrow('not JSON');
-  const result = Buffer.concat([Buffer.from('{"jsonrpc":"2.0","id":1,"result":'), bytes, Buffer.from('}')]);
-  expect(() => readResponse(result, 'a.example')).toThrow('not JSON-RPC');
-});
+it.each(['[]', '{}', '{"a":1}', '[[]]'])(
+  'a large response of many %s is rejected before it is parsed',
+  (item) => {
+    const bytes = listOf(item, MIB);
+    expect(() => parseNodeJson(bytes)).toThrow(/list or object per 16 bytes/);
+    expect(() => parseBody(bytes, 200, 'a.example')).toThrow('not JSON');
+    const result = Buffer.concat([Buffer.from('{"jsonrpc":"2.0","id":1,"result":'), bytes, Buffer.from('}')]);
+    expect(() => readResponse(result, 'a.example')).toThrow('not JSON-RPC');
+  },
+);
 
 it.each([
   ['frames with long addresses', `{"action":{"value":"0x0"},"traceAddress":[${'0,'.repeat(1_000)}0]}`],
