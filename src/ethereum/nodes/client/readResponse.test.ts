@@ -34,6 +34,13 @@ describe('readResponse', () => {
     expect(answer).toEqual({ kind: 'error', code: 3, message: 'no', data: '0x' });
   });
 
+  it('omits the data of an error that is nested too deeply to be sent to a client', () => {
+    const errorOf = (depth: number) =>
+      read(`{"id":1,"error":{"code":3,"message":"m","data":${'['.repeat(depth)}${']'.repeat(depth)}}}`);
+    expect(errorOf(20_000)).toEqual({ kind: 'error', code: 3, message: 'm' });
+    expect(errorOf(64)).toMatchObject({ data: expect.any(Array) });
+  });
+
   it('never returns bytes that are not JSON', () => {
     fc.assert(
       fc.property(fc.string(), (inside) => {

@@ -1,3 +1,4 @@
+import { depthOf } from '../../../platform/nesting/index.ts';
 import { NodeError } from './nodeError.ts';
 import { parseNodeJson } from './parseNodeJson.ts';
 import { ResultSpan } from './resultSpan.ts';
@@ -15,6 +16,9 @@ export type UpstreamResponse =
 
 /** Maximum length of a node's error message. The rest is cut off before the message is passed on. */
 const MAX_MESSAGE_LENGTH = 500;
+
+/** Maximum depth of the data of a node's error. JSON.stringify fails for a depth of some thousands. */
+const MAX_DATA_DEPTH = 64;
 
 /** Maximum size of a response that is always parsed at once. */
 const LARGE_RESULT_BYTES = 1024 * 1024;
@@ -84,7 +88,7 @@ function readError(error: object): UpstreamResponse {
     kind: 'error',
     code: typeof code === 'number' && Number.isSafeInteger(code) ? code : -32000,
     message: typeof message === 'string' ? message.slice(0, MAX_MESSAGE_LENGTH) : 'the node sent no message',
-    ...(data !== undefined && { data }),
+    ...(data !== undefined && depthOf(data, MAX_DATA_DEPTH) <= MAX_DATA_DEPTH && { data }),
   };
 }
 
