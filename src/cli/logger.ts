@@ -1,4 +1,4 @@
-import { type Logger, pino } from 'pino';
+import { type Logger, type LoggerOptions, pino } from 'pino';
 import type { Config } from '../config/index.ts';
 import { LogWriter } from './logWriter.ts';
 
@@ -31,16 +31,37 @@ export async function createHeldLogger(
   };
   setTimeout(release, MAX_HELD_MS).unref();
   const write = (line: string): unknown => (held === undefined ? target.write(line) : held.push(line));
-  const logger = pino(optionsOf(level), { write });
+  const logger = loggerTo(level, write);
   pipe?.onDropped((lines) => logger.warn({ lines }, 'log lines dropped: slow reader'));
   return { logger, droppedLines: () => pipe?.dropped ?? 0, release };
 }
 
-const optionsOf = (level: Config['log']['level']) => ({
-  level,
-  base: null,
-  timestamp: pino.stdTimeFunctions.isoTime,
-});
+const CONTROL = /\p{C}/gu;
+/** Control characters that JSON does not escape. */
+const UNESCAPED = /[^\P{C}\n]/gu;
+
+/**
+ * Returns a logger without control characters in messages and fields: texts of nodes and other servers must not forge
+ * lines or control the terminal of the reader.
+ */
+export function loggerTo(level: string, write: (line: string) => unknown): Logger {
+  const options: LoggerOptions = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    hooks: {
+      // On a terminal, the message is not shown as JSON, so line breaks in it are replaced here.
+      logMethod(entry, log) {
+        const [fields, message, ...rest] = entry as unknown[];
+        log.apply(this, [plain(fields), plain(message), ...rest] as typeof entry);
+      },
+    },
+  };
+  return pino(options, { write: (line: string) => write(line.replaceAll(UNESCAPED, '\uFFFD')) });
+}
+
+const plain = (part: unknown): unknown =>
+  typeof part === 'string' ? part.replaceAll(CONTROL, '\uFFFD') : part;
 
 async function terminal() {
   const { default: pretty } = await import('pino-pretty');
