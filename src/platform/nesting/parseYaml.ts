@@ -1,15 +1,31 @@
-import { isAlias, isCollection, isNode, isPair, Lexer, LineCounter, Parser, parseDocument } from 'yaml';
+import {
+  type CST,
+  isAlias,
+  isCollection,
+  isNode,
+  isPair,
+  Lexer,
+  LineCounter,
+  Parser,
+  parseDocument,
+} from 'yaml';
 
 /** Maximum depth of lists and maps in YAML. Configuration and rules files need 4. */
 export const MAX_YAML_DEPTH = 64;
 
-/** Thrown if YAML is nested too deeply. The message contains the maximum. */
+/** Maximum number of members of a map. `parseDocument` compares each key with all others of its map. */
+export const MAX_YAML_MEMBERS = 1_000;
+
+const TOO_DEEP = `lists and maps are nested too deeply; allowed: at most ${MAX_YAML_DEPTH} levels`;
+const TOO_WIDE = `a map has too many members; allowed: at most ${MAX_YAML_MEMBERS}`;
+
+/** Thrown if YAML is nested too deeply, or has a map with too many members. The message contains the maximum. */
 export class NestingError extends Error {
   override readonly name = 'NestingError';
   readonly line: number;
 
-  constructor(line: number) {
-    super(`lists and maps are nested too deeply; allowed: at most ${MAX_YAML_DEPTH} levels`);
+  constructor(line: number, problem: string) {
+    super(problem);
     this.line = line;
   }
 }
@@ -21,7 +37,7 @@ interface ParsedYaml {
 
 /** Parses YAML or JSON. Throws NestingError; `document.errors` contains other faults. */
 export function parseYaml(text: string): ParsedYaml {
-  requireShallow(text);
+  requireBounded(text);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
   for (const error of document.errors)
@@ -36,7 +52,7 @@ export function parseYaml(text: string): ParsedYaml {
     if (!isNode(node)) return 0;
     let depth = isCollection(node) ? 1 : 0;
     if (isCollection(node)) for (const item of node.items) depth = Math.max(depth, 1 + depthAt(item));
-    if (depth > MAX_YAML_DEPTH) throw new NestingError(lines.linePos(node.range?.[0] ?? 0).line);
+    if (depth > MAX_YAML_DEPTH) throw new NestingError(lines.linePos(node.range?.[0] ?? 0).line, TOO_DEEP);
     if ('anchor' in node && node.anchor !== undefined) depths.set(node.anchor, depth);
     return depth;
   };
@@ -45,16 +61,27 @@ export function parseYaml(text: string): ParsedYaml {
 }
 
 /**
- * Throws NestingError if collections are nested too deeply. `parseDocument` calls itself for each level, and V8 ends
- * the process if it compiles a regular expression at the end of the stack.
+ * Throws NestingError if collections are nested too deeply, or a map has too many members. `parseDocument` calls itself
+ * for each level, and V8 ends the process if it compiles a regular expression at the end of the stack. For each member,
+ * it compares all earlier keys: it needs minutes for 60,000.
  */
-function requireShallow(text: string): void {
+function requireBounded(text: string): void {
   const lines = new LineCounter();
   const parser = new Parser(lines.addNewLine);
   lines.addNewLine(0);
+  const reject = (problem: string): never => {
+    throw new NestingError(lines.linePos(parser.offset).line, problem);
+  };
   // The stack of the parser also contains the document and the current scalar.
   for (const lexeme of new Lexer().lex(text)) {
     for (const _ of parser.next(lexeme));
-    if (parser.stack.length > MAX_YAML_DEPTH + 2) throw new NestingError(lines.linePos(parser.offset).line);
+    if (parser.stack.length > MAX_YAML_DEPTH + 2) reject(TOO_DEEP);
+    if (membersOf(parser.stack.at(-1)) > MAX_YAML_MEMBERS) reject(TOO_WIDE);
   }
+}
+
+function membersOf(token: CST.Token | undefined): number {
+  const isMap =
+    token?.type === 'block-map' || (token?.type === 'flow-collection' && token.start.source === '{');
+  return isMap ? token.items.length : 0;
 }
