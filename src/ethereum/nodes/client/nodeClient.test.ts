@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { until } from '../../../../test/support/until.ts';
 import { NodeClient } from './nodeClient.ts';
 import type { PendingResponse } from './responseCollector.ts';
@@ -79,5 +79,42 @@ describe('relayed requests to a node that does not answer yet', () => {
     expect(held.has(`${GREEDY.address} 100`)).toBe(false); // timed out
     release();
     await last;
+  });
+});
+
+describe('a request by Floodgate itself to a hostile node', () => {
+  const clientOf = async (answer: RequestListener): Promise<NodeClient> => {
+    const server = createServer(answer);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const client = new NodeClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}`); // it listens on TCP
+    onTestFinished(async () => {
+      await client.close();
+      server.closeAllConnections();
+      server.close();
+    });
+    return client;
+  };
+
+  it('reads at most 4 MiB of a poll, whatever its timeout', async () => {
+    const mebibyte = Buffer.alloc(1024 * 1024, ' ');
+    const client = await clientOf((_request, response) => {
+      let left = 64;
+      const send = (): void => {
+        if (left-- > 0) response.write(mebibyte, send);
+        else response.end();
+      };
+      send();
+    });
+    const poll = client.batch([['eth_chainId']], { isPoll: true, timeoutMs: 30_000 });
+    await expect(poll).rejects.toThrow('more than 4194304 bytes');
+  });
+
+  it('ends although the node sends a byte from time to time', async () => {
+    const client = await clientOf((_request, response) => {
+      const timer = setInterval(() => response.write(' '), 10);
+      response.on('close', () => clearInterval(timer));
+    });
+    const block = client.batch([['eth_getBlockByNumber', '0x1', true]], { silenceMs: 100 });
+    await expect(block).rejects.toMatchObject({ reason: 'timeout' });
   });
 });

@@ -38,6 +38,8 @@ export const CONNECTIONS_PER_NODE = RELAY_CONNECTIONS + BLOCK_CONNECTIONS + POLL
 const CONNECT_TIMEOUT_MS = 5_000;
 /** Time without data after which a request by ingest or a poll fails, except requests for traces. */
 const SILENCE_MS = 30_000;
+/** Default time limit of a response for ingest, as a multiple of the time without data: a node may send it slowly. */
+const SILENCES = 4;
 /** Responses for clients above this size are forwarded while received. Others are read whole, and may be cached. */
 const RELAY_STREAM_BYTES = 1024 * 1024;
 /** Default size limit of a response for ingest: far more than a block with its transactions, or its receipts. */
@@ -71,6 +73,7 @@ export interface RelayOptions {
 export interface CallOptions {
   /** True for a small request that must not wait for connections or budgets. Default: false. */
   readonly isPoll?: boolean;
+  /** Maximum time until the response is complete, or until it is parsed while received. */
   readonly timeoutMs?: number;
   /** Maximum time without data. Default: `SILENCE_MS`. */
   readonly silenceMs?: number;
@@ -212,8 +215,8 @@ export class NodeClient {
     request: RpcRequest | readonly RpcRequest[],
     {
       isPoll = false,
-      timeoutMs,
       silenceMs = SILENCE_MS,
+      timeoutMs = SILENCES * silenceMs,
       maxBytes = isPoll ? MAX_POLL_BYTES : MAX_WHOLE_BYTES,
       memory,
       span,

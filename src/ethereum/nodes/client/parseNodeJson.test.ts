@@ -1,8 +1,4 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { expect, it, onTestFinished } from 'vitest';
-import { NodeClient } from './nodeClient.ts';
+import { expect, it } from 'vitest';
 import { parseNodeJson } from './parseNodeJson.ts';
 import { readResponse } from './readResponse.ts';
 import { parseBody } from './rpcResponse.ts';
@@ -33,26 +29,4 @@ it.each([
 
 it('a small response of any structure is parsed', () => {
   expect(parseNodeJson(listOf('[]', 32 * 1024))).toHaveLength(10_923);
-});
-
-it('a poll reads at most 4 MiB, whatever its timeout', async () => {
-  let bytesSent = 0;
-  const server = createServer((_request, response) => {
-    const send = (): void => {
-      bytesSent += MIB;
-      if (bytesSent <= 64 * MIB) response.write(Buffer.alloc(MIB, ' '), send);
-      else response.end();
-    };
-    send();
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo; // it listens on TCP
-  const client = new NodeClient(`http://127.0.0.1:${port}`);
-  onTestFinished(async () => {
-    await client.close();
-    server.closeAllConnections();
-    server.close();
-  });
-  const heads = client.batch([['eth_chainId']], { isPoll: true, timeoutMs: 30_000 });
-  await expect(heads).rejects.toThrow('more than 4194304 bytes');
 });
