@@ -171,6 +171,26 @@ describe('a graceful stop', () => {
   });
 });
 
+it('a node that sends its response without end does not delay a stop', async () => {
+  const chain = await startSharedChain();
+  const node = await startFaultyNode(chain.anvil.url);
+  let endless = 0;
+  node.replaceResponse = (response, text) => {
+    if (!text.includes('"traceAddress"')) {
+      response.end(text);
+      return;
+    }
+    const timer = setInterval(() => response.write(' '), 100);
+    response.on('close', () => clearInterval(timer));
+    endless++;
+  };
+  const floodgate = await startFloodgateProcess({ upstream: node.url, whenListening: true });
+  await until('the request for a block', () => endless > 0);
+  expect(await floodgate.stop()).toBe(0);
+  await node.stop();
+  await chain.anvil.stop();
+});
+
 it('an incomplete request does not delay a stop', async () => {
   const floodgate = await startFloodgateProcess({ args: ['--stop-timeout-ms', '600000'] });
   const { hostname, port } = new URL(floodgate.url);

@@ -217,8 +217,8 @@ export async function startEthereumNetwork(
       filters.stop();
       live.stop();
       await shared?.stop();
-      await indexer.stop();
-      await pool.stop();
+      // The indexer may wait for a node, whose connections the pool closes.
+      await Promise.all([indexer.stop(), pool.stop()]);
       await store.close();
     },
   };
