@@ -393,7 +393,7 @@ const Index = group({
     default: 30_000,
     unit: 'milliseconds',
     description:
-      'Maximum time that a node may take to trace a transaction, passed to its tracer, and maximum time without data while a node traces a block. Then the next node is asked.',
+      'Maximum time that a node may take to trace a transaction, passed to its tracer, and maximum time without data while a node traces a block. A response of up to 8 MiB may take four times as long in all. Then the next node is asked.',
   }),
   checkReceipts: Type.Boolean({
     default: false,

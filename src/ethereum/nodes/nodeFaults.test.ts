@@ -358,4 +358,22 @@ describe('nodes with faults', () => {
     await pool.resume(first);
     expect(healths()).toEqual(['healthy', 'healthy']);
   });
+
+  it('a node whose request by ingest timed out is tried last for five minutes, although it answers polls', async () => {
+    const { pool } = await poolOf(2);
+    const [first, second] = pool.nodes;
+    if (first === undefined || second === undefined) throw new Error('there are two');
+    let nowMs = performance.now();
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+    const failing = (reason: NodeError['reason']) =>
+      pool.take(first, () => Promise.reject(new NodeError(reason, 'no block'))).catch(() => undefined);
+    await failing('refused');
+    expect(pool.ingestOrder()).toEqual([first, second]);
+    await failing('timeout');
+    await pool.refresh(first);
+    expect(pool.ingestOrder()).toEqual([second, first]);
+    nowMs += 300_000;
+    expect(pool.ingestOrder()).toEqual([first, second]);
+    clock.mockRestore();
+  });
 });

@@ -81,12 +81,12 @@ export class NodeChoice {
    */
   ingestOrder(blockNumber: number | undefined): UpstreamNode[] {
     const penalty = (node: UpstreamNode): number => {
-      const { health, heads, lastPollSucceeded } = node;
+      const { health, heads, lastPollSucceeded, isLate } = node;
       const isTrusted = health !== 'quarantined' && health !== 'wrongChain';
       return (
         (isTrusted ? 0 : 16) +
         (health === 'healthy' ? 0 : 8) +
-        (lastPollSucceeded ? 0 : 4) +
+        (lastPollSucceeded && !isLate ? 0 : 4) +
         (heads !== undefined && this.#heads.isOnChain(heads) ? 0 : 2) +
         ((heads?.latest.number ?? -1) >= (blockNumber ?? this.#heads.latest?.number ?? 0) ? 0 : 1)
       );

@@ -261,7 +261,10 @@ export class NodePool {
       if (!node.isChainVerified) await this.#chain.verify(node, this.#headReader.patience);
       return await ask(node.traces);
     } catch (error) {
-      if (error instanceof NodeError) node.invalidateChain(error);
+      if (error instanceof NodeError) {
+        node.invalidateChain(error);
+        if (error.reason === 'timeout') node.timedOut();
+      }
       throw error;
     }
   }

@@ -21,6 +21,8 @@ const QUARANTINE_MS = 600_000;
 /** Minimum time out of rotation, by health, if another process removed the node: its report contains no duration. */
 const PAUSES_MS: Partial<Record<Health, number>> = { quarantined: QUARANTINE_MS, busy: 1_000 };
 const FIRST_LATENCY_MS = 50;
+/** Time after a timeout of a request by ingest in which ingest tries the node after other nodes. */
+const LATE_MS = 300_000;
 /** Maximum traces that run at one node at the same time. Each uses one processor of the node. */
 export const TRACE_SLOTS = { total: 4, perClient: 2 };
 
@@ -53,6 +55,7 @@ export class UpstreamNode {
   #failureRate = 0;
   #failures = 0;
   #pausedUntilMs = 0;
+  #lateUntilMs = Number.NEGATIVE_INFINITY;
 
   constructor(name: string, client: NodeClient, options: UpstreamNodeOptions = {}) {
     this.name = name;
@@ -72,6 +75,15 @@ export class UpstreamNode {
 
   get expectedMs(): number {
     return this.#latencyMs * (1 + this.inFlight);
+  }
+
+  /** True if a request by ingest to the node has timed out in the last minutes, although it may answer polls. */
+  get isLate(): boolean {
+    return performance.now() < this.#lateUntilMs;
+  }
+
+  timedOut(): void {
+    this.#lateUntilMs = performance.now() + LATE_MS;
   }
 
   answered(elapsedMs: number): void {
