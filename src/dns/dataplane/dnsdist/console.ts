@@ -76,16 +76,17 @@ class Session {
   #pending: Buffer = Buffer.alloc(0);
   #reading: Uint8Array = new Uint8Array();
   #writing: Uint8Array = new Uint8Array();
+  #timer: NodeJS.Timeout | undefined;
 
   private constructor(address: ServerAddress, key: Uint8Array) {
     this.#key = key;
     this.socket = connect({ host: address.host, port: address.port, noDelay: true });
-    this.socket.setTimeout(CONNECT_TIMEOUT_MS);
+    this.#limit(CONNECT_TIMEOUT_MS);
     // During a command, the pending read throws the error. Between commands, errors are ignored, because the next
     // command opens a new connection.
     this.socket.on('error', () => {});
     this.socket.on('end', () => this.socket.destroy());
-    this.socket.on('timeout', () => this.socket.destroy(new Error('no answer within the time limit')));
+    this.socket.on('close', () => clearTimeout(this.#timer));
     this.#chunks = this.socket[Symbol.asyncIterator]();
   }
 
@@ -104,15 +105,22 @@ class Session {
     this.#writing = next(this.#writing);
     const length = Buffer.alloc(LENGTH_BYTES);
     length.writeUInt32BE(sealed.length);
-    this.socket.setTimeout(timeoutMs);
+    this.#limit(timeoutMs);
     this.socket.write(Buffer.concat([length, sealed]));
     const size = (await this.#read(LENGTH_BYTES)).readUInt32BE(0);
     if (size > MAX_ANSWER_BYTES)
       throw new Error(`the answer is too large: ${size} bytes, at most ${MAX_ANSWER_BYTES} are allowed`);
     const answer = size === 0 ? '' : this.#open(await this.#read(size));
-    // Between commands, the connection must not time out.
-    this.socket.setTimeout(0);
+    clearTimeout(this.#timer);
     return answer;
+  }
+
+  /** Limits the time of a whole answer: a node may send a byte from time to time. */
+  #limit(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.socket.destroy(new Error('no answer within the time limit'));
+    }, ms);
   }
 
   #open(sealed: Uint8Array): string {
