@@ -42,8 +42,8 @@ const SILENCE_MS = 30_000;
 const SILENCES = 4;
 /** Responses for clients above this size are forwarded while received. Others are read whole, and may be cached. */
 const RELAY_STREAM_BYTES = 1024 * 1024;
-/** Default size limit of a response for ingest: far more than a block with its transactions, or its receipts. */
-const MAX_WHOLE_BYTES = 64 * 1024 * 1024;
+/** Default size limit of a response for ingest. The logs of a block full of empty logs have more than 100 MB. */
+const MAX_WHOLE_BYTES = 256 * 1024 * 1024;
 /** Default size limit of a response to a poll, which has at most three headers. */
 const MAX_POLL_BYTES = 4 * 1024 * 1024;
 /** Responses for ingest above this size are parsed while received. Others are read whole, which is faster. */
