@@ -239,6 +239,37 @@ describe.skipIf(CHROMIUM === undefined)(
       expect(await time.textContent()).toMatch(new RegExp(`${clock} UTC$`));
     });
 
+    it('writes dates in English, and the days of UTC at the axis of a graph, in any browser', async () => {
+      const context = await browser.newContext({
+        locale: 'th-TH',
+        timezoneId: 'Asia/Kolkata',
+        storageState: await reader.context.storageState(),
+      });
+      const page = await context.newPage();
+      await page.addInitScript(`
+        localStorage.setItem('floodgate.utc', '1');
+        window.drawn = [];
+        const { fillText } = CanvasRenderingContext2D.prototype;
+        CanvasRenderingContext2D.prototype.fillText = function (text, ...rest) {
+          window.drawn.push(text);
+          return fillText.call(this, text, ...rest);
+        };`);
+      await page.goto(urlOf('activity'));
+      const year = new Date().getUTCFullYear();
+      await page
+        .locator('main time')
+        .filter({ hasText: new RegExp(`^\\d+ \\w{3,4} ${year}, .* UTC$`) })
+        .first()
+        .waitFor();
+      await page.goto(urlOf('?range=7d'));
+      // Midnight in India is 18:30 UTC.
+      await expect
+        .poll(() => inPage<string[]>(page, 'window.drawn'))
+        .toContainEqual(expect.stringMatching(/^\d+ \w{3,4}$/));
+      expect(await inPage<string[]>(page, 'window.drawn')).not.toContain('18:30');
+      await context.close();
+    });
+
     it('moves nothing if the user prefers reduced motion', async () => {
       const moving = () =>
         inPage<number>(

@@ -1,5 +1,6 @@
 import UPlot from 'uplot';
 import { formatNumber } from '../value/quantity.tsx';
+import { isUtc } from '../value/time.tsx';
 import { axisTime } from './axisTime.ts';
 
 export interface Series {
@@ -101,6 +102,8 @@ export class Plot {
     const axis = { stroke: quiet, ticks: { show: false }, font: FONT };
     return {
       ...this.#size(),
+      // Ticks are at round times of the shown time zone: local times can be half hours of UTC.
+      tzDate: (at) => (isUtc.value ? UPlot.tzDate(new Date(at * 1000), 'UTC') : new Date(at * 1000)),
       legend: { show: false },
       cursor: this.#cursor(),
       padding: [16, TIME_HALF_PX, 0, 0],

@@ -20,10 +20,13 @@ export function Time({ at, form = 'moment' }: { readonly at: string; readonly fo
   );
 }
 
-/** Returns formatters of dates and times of day in a time zone. Default: the local one. */
+/**
+ * Returns formatters of dates and times of day in a time zone. Default: the local one. They write English, as the rest
+ * of the page: the browser's language may have another calendar, in which it is the year 2569 or 1405.
+ */
 const formatters = (zone: { readonly timeZone?: 'UTC' } = {}) => ({
-  day: new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric', ...zone }),
-  dayOfYear: new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', ...zone }),
+  day: new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', ...zone }),
+  dayOfYear: new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', ...zone }),
   clock: new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', ...zone }),
 });
 const local = formatters();
