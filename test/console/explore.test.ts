@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, WebSocketRoute } from 'playwright-core';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type InterceptedNode, startInterceptedNode } from '../gateway/support/interceptedNode.ts';
@@ -237,6 +237,32 @@ describe.skipIf(CHROMIUM === undefined)(
       await expect.poll(() => rows().count()).toBe(2);
       await page.getByText('All traces in blocks').waitFor();
       await checkPage(tab, 'address-short');
+    });
+
+    it('offers new traces that arrived while the subscription was interrupted', async () => {
+      const sockets: WebSocketRoute[] = [];
+      let isDown = false;
+      await page.routeWebSocket('**/console/v1/mainnet', (socket) => {
+        sockets.push(socket);
+        if (isDown) void socket.close();
+        else socket.connectToServer();
+      });
+      await page.reload();
+      await page.getByText('Newest first, live').waitFor();
+      isDown = true;
+      for (const socket of sockets.splice(0)) await socket.close();
+      await page.locator('.above-list').getByText('Newest first', { exact: true }).waitFor();
+      await pay(PAID, 4n);
+      await pay(PAID, 5n);
+      isDown = false;
+      await button('Show new traces').waitFor();
+      await expect.poll(() => rows().count()).toBe(2);
+      await button('Show new traces').click();
+      await expect.poll(() => rows().count()).toBe(4);
+      await page.getByText('Newest first, live').waitFor();
+      await pay(PAID, 6n);
+      await button('Show 1 new trace').click();
+      await rows().first().getByText('6 wei').waitFor();
     });
 
     it('reports a reorganisation that replaces the block of an open call tree', async () => {

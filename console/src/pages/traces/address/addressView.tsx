@@ -70,14 +70,15 @@ function History({ address, newest }: HistoryProps) {
     if (!isBusy) newest.value = last;
   }, [isBusy, last, newest]);
   const waiting = history.waiting.value.length;
+  const isBehind = history.isBehind.value;
   const isAll = history.cursor.value === null;
   return (
     <section class="trace-history" aria-busy={isBusy}>
       <div class="head above-list">
         <p role="status">
-          {waiting > 0 ? (
-            <button type="button" onClick={() => history.showWaiting()}>
-              ↑ Show {counted(waiting, 'new trace')}
+          {waiting > 0 || isBehind ? (
+            <button type="button" onClick={() => void history.showWaiting()}>
+              ↑ Show {isBehind ? 'new traces' : counted(waiting, 'new trace')}
             </button>
           ) : (
             <span class="quiet">

@@ -12,7 +12,7 @@ import type { AddressTracesPage, PushedTrace, Trace } from '../types.ts';
 const PAGE_TRACES = 50;
 /** Maximum number of pages that one click reads until a page contains a trace. A rare filter leaves many empty. */
 const MAX_EMPTY_PAGES = 10;
-/** Maximum number of new traces that wait to be shown. If more arrive, the oldest of them are dropped. */
+/** Maximum number of new traces that wait to be shown. If more arrive, the list is read again instead. */
 const MAX_WAITING = 1_000;
 
 export type Range = readonly [number, number];
@@ -21,6 +21,8 @@ export class AddressHistory {
   readonly traces = signal<readonly Trace[]>([]);
   /** New traces that the user has not shown yet, newest first. */
   readonly waiting = signal<readonly Trace[]>([]);
+  /** Whether there are new traces that are not in `waiting`, because no subscription was open or they are too many. */
+  readonly isBehind = signal(false);
   /** Keys of shown traces whose block was replaced later. */
   readonly replaced = signal<ReadonlySet<string>>(new Set());
   readonly missing = signal<readonly Range[]>([]);
@@ -48,7 +50,10 @@ export class AddressHistory {
     if (order === undefined)
       this.#unsubscribe = subscribe<PushedTrace>(this.#network, ['traces', live], {
         pushed: (trace) => this.#take(trace),
-        state: (state) => (this.isLive.value = state === 'open'),
+        state: (state) => {
+          this.isLive.value = state === 'open';
+          if (this.isLive.value) void this.#check();
+        },
       });
     await this.more();
   }
@@ -80,14 +85,34 @@ export class AddressHistory {
     this.isBusy.value = false;
   }
 
-  showWaiting(): void {
-    this.traces.value = [...this.waiting.value, ...this.traces.value];
+  /** Shows the new traces. If some of them are not in `waiting`, reads the list again. */
+  async showWaiting(): Promise<void> {
+    const isBehind = this.isBehind.value;
+    this.traces.value = isBehind ? [] : [...this.waiting.value, ...this.traces.value];
     this.waiting.value = [];
+    if (!isBehind) return;
+    this.isBehind.value = false;
+    this.missing.value = [];
+    this.cursor.value = undefined;
+    await this.more();
   }
 
   end(): void {
     this.#ended.abort();
     this.#unsubscribe?.();
+  }
+
+  /** Looks for traces that arrived after the list was read and before the subscription was open. */
+  async #check(): Promise<void> {
+    if (this.cursor.value === undefined) return;
+    const answer = await rpc<AddressTracesPage>({ ...this.call, signal: this.#ended.signal });
+    if ('value' in answer && answer.value.traces.every((trace) => this.#knows(trace))) return;
+    this.isBehind.value = true;
+  }
+
+  #knows(trace: Trace): boolean {
+    const key = keyOfTrace(trace);
+    return [...this.waiting.value, ...this.traces.value].some((one) => keyOfTrace(one) === key);
   }
 
   #append({ traces, cursor, range, missing }: AddressTracesPage): void {
@@ -106,8 +131,9 @@ export class AddressHistory {
       if (isShown) this.replaced.value = new Set([...this.replaced.value, key]);
       return;
     }
-    if (isShown || this.waiting.value.some((one) => keyOfTrace(one) === key)) return;
-    this.waiting.value = [trace, ...this.waiting.value].slice(0, MAX_WAITING);
+    if (this.#knows(trace)) return;
+    if (this.waiting.value.length < MAX_WAITING) this.waiting.value = [trace, ...this.waiting.value];
+    else this.isBehind.value = true;
   }
 }
 
