@@ -5,7 +5,7 @@ export const DIRECTIONS = ['from', 'to'] as const;
 export const TYPES = ['call', 'create', 'suicide', 'reward'] as const;
 export interface Filter {
   readonly direction?: (typeof DIRECTIONS)[number];
-  readonly types?: readonly (typeof TYPES)[number][];
+  readonly types?: readonly [(typeof TYPES)[number]];
   readonly minValue?: `0x${string}`;
   readonly internal?: boolean;
   readonly failed?: boolean;
@@ -20,13 +20,13 @@ const yesNo = (text: string | null): boolean | undefined =>
 /** Returns the filter in a URL query. Unknown parameters are ignored, so that links of later versions still work. */
 export function filterOf(query: URLSearchParams): Filter {
   const direction = oneOf(DIRECTIONS, query.get('direction'));
-  const types = (query.get('types') ?? '').split(',').flatMap((text) => oneOf(TYPES, text) ?? []);
+  const type = oneOf(TYPES, query.get('types'));
   const minValue = parseEther(query.get('min') ?? '');
   const internal = yesNo(query.get('internal'));
   const failed = yesNo(query.get('failed'));
   return {
     ...(direction !== undefined && { direction }),
-    ...(types.length > 0 && { types }),
+    ...(type !== undefined && { types: [type] as const }),
     ...(minValue !== undefined && minValue > 0n && { minValue: `0x${minValue.toString(16)}` as const }),
     ...(internal !== undefined && { internal }),
     ...(failed !== undefined && { failed }),

@@ -1,5 +1,7 @@
+import { useSignal } from '@preact/signals';
 import { changeQuery } from '../../../navigate.ts';
 import { Choice } from '../../../ui/form/choice.tsx';
+import { TextField } from '../../../ui/form/fields.tsx';
 import { DIRECTIONS, TYPES } from '../filter.ts';
 import { parseEther, UNITS } from '../frames/ether.ts';
 import { useQuery } from '../traceUrl.ts';
@@ -25,25 +27,29 @@ export function FilterForm() {
         options={[['', 'From or to it'], ...optionsOf(DIRECTIONS)]}
       />
       <Choice name="types" title="Type" options={[['', 'Any'], ...optionsOf(TYPES)]} />
-      <label>
-        Minimum value, ETH
-        <input
-          name="min"
-          inputMode="decimal"
-          autocomplete="off"
-          placeholder="0"
-          key={min}
-          defaultValue={min}
-          onChange={({ currentTarget: { value } }) => {
-            if (value === '' || parseEther(value) !== undefined) changeQuery({ min: value.trim() });
-          }}
-        />
-      </label>
+      <MinValue key={min} min={min} />
       <Choice name="internal" title="Internal" options={yesNo('Only internal', 'Only transactions')} />
       <Choice name="failed" title="Failed" options={yesNo('Only failed', 'Only successful')} />
       <Choice name="order" title="Order" options={ORDERS} />
       <UnitChoice />
     </form>
+  );
+}
+
+function MinValue({ min }: { readonly min: string }) {
+  const text = useSignal(min);
+  const wanted = text.value.trim();
+  const isWrong = wanted !== '' && parseEther(wanted) === undefined;
+  return (
+    <TextField
+      label="Minimum value, ETH"
+      name="min"
+      inputMode="decimal"
+      placeholder="0"
+      text={text}
+      failure={{ faults: isWrong ? [{ field: 'min', message: 'is not a number such as 1,000.5' }] : [] }}
+      onChange={() => !isWrong && changeQuery({ min: wanted })}
+    />
   );
 }
 

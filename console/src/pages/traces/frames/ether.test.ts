@@ -15,7 +15,8 @@ it('weiOf parses the output of etherText, and rejects text that is not a decimal
   for (const wei of [0n, 1n, 10n ** 18n, 123456789012345678901n])
     expect(parseEther(formatEther(wei))).toBe(wei);
   expect(parseEther('.5')).toBe(5n * 10n ** 17n);
-  for (const text of ['', '.', '1e3', '-1', '0x1', '1.0000000000000000001'])
-    expect(parseEther(text)).toBeUndefined();
+  // In many languages, `0,5` is a half.
+  for (const text of ['', '.', '1e3', '-1', '0x1', '0,5', '1,0000', ',100', '1.0000000000000000001'])
+    expect(parseEther(text), text).toBeUndefined();
   expect(formatQuantity('0x3e8')).toBe('1,000');
 });

@@ -24,9 +24,9 @@ export const formatWei = (wei: bigint): string =>
 /** Parses an amount in ETH. Returns wei, or undefined for an invalid amount. */
 export function parseEther(text: string): bigint | undefined {
   const [, whole, fraction = ''] =
-    /^(\d{0,30})(?:\.(\d{0,18}))?$/.exec(text.trim().replaceAll(',', '')) ?? [];
+    /^(\d{0,30}|\d{1,3}(?:,\d{3}){1,9})(?:\.(\d{0,18}))?$/.exec(text.trim()) ?? [];
   if (whole === undefined || whole + fraction === '') return undefined;
-  return BigInt(whole + fraction.padEnd(WEI_DIGITS, '0'));
+  return BigInt(whole.replaceAll(',', '') + fraction.padEnd(WEI_DIGITS, '0'));
 }
 
 /** Formats an integer or a hex quantity: `12,345`. */
