@@ -13,7 +13,7 @@ import { UnitChoice } from './address/filterForm.tsx';
 import { unitOf, valueColumn } from './amount.tsx';
 import { timeOfHeader } from './blockTimes.ts';
 import { CsvButton } from './csvButton.tsx';
-import { failureOfTrace, gasUsedOf, labelOf, partiesOf, valueMoved } from './frames/describe.ts';
+import { failureOfTrace, gasUsedOf, keyOfTrace, labelOf, partiesOf, valueMoved } from './frames/describe.ts';
 import { formatGwei, formatQuantity, type Unit } from './frames/ether.ts';
 import { decoder } from './names/names.ts';
 import { NameText } from './names/nameText.tsx';
@@ -63,7 +63,7 @@ export function BlockView({ block }: { readonly block: string }) {
               <AddressLink address={header.miner} />, <Time at={timeOfHeader(header)} />
             </>
           )}
-          {header === null && (
+          {header === null && failure === undefined && (
             <span class="look">▲ Incomplete: no node returned the header of this block.</span>
           )}
         </p>
@@ -99,7 +99,7 @@ export function BlockView({ block }: { readonly block: string }) {
             caption="Transactions"
             columns={columnsOf(all, unit)}
             rows={all}
-            keyOf={({ root }) => root.transactionHash ?? `${root.type} ${partiesOf(root).to}`}
+            keyOf={({ root }) => keyOfTrace(root)}
           />
         )}
       </section>
@@ -164,7 +164,8 @@ const columnsOf = (entries: readonly Entry[], unit: Unit): readonly Column<Entry
     cell: ({ failedBelow }) => failedBelow > 0 && <span class="harm">✕ {formatQuantity(failedBelow)}</span>,
   },
   {
-    title: 'Gas used',
+    // Traces do not contain the gas that a transaction pays for itself and its data, nor its refund.
+    title: 'Gas of its calls',
     isNumber: true,
     cell({ root }) {
       const gas = gasUsedOf(root);

@@ -4,13 +4,9 @@ import { revertReason } from './revertReason.ts';
 
 const SELECTOR_CHARACTERS = 10;
 
+/** Returns a key of a trace. A block has several rewards, of which several can be for one author. */
 export const keyOfTrace = ({ blockHash, transactionHash, traceAddress, type, action }: Trace): string =>
-  [
-    blockHash,
-    transactionHash ?? ('author' in action ? action.author : ''),
-    traceAddress.join('.'),
-    type,
-  ].join(' ');
+  [blockHash, transactionHash ?? Object.values(action).join(' '), traceAddress.join('.'), type].join(' ');
 
 /** Returns the sender and the recipient of a trace. A reward has no sender. */
 export function partiesOf(trace: Trace): {

@@ -97,7 +97,7 @@ function Gas({ frame, root }: { readonly frame: Frame; readonly root: Frame }) {
   return (
     <span
       class="gas"
-      title={gas === undefined ? 'Not known: the call failed' : `${share} % of the gas of the transaction`}
+      title={gas === undefined ? 'Not known: the call failed' : `${share} % of the gas of all calls`}
     >
       <span class="gas-bar" aria-hidden="true">
         <span style={{ width: `${share}%` }} />
