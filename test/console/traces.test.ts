@@ -260,6 +260,31 @@ describe.skipIf(CHROMIUM === undefined)(
       );
     });
 
+    it('reports a subject, an amount or a view of a link that is wrong, and a block that does not exist yet', async () => {
+      const open = (path: string) => page.goto(`${floodgate.url}/console/traces/${path}`);
+      const min = page.getByLabel('Minimum value, ETH');
+      for (const path of ['address/0x12', 'transaction/0x12', 'block/zzz']) {
+        await open(path);
+        await page.getByText('✕ Not recognised').waitFor();
+      }
+      await open('block/0x2');
+      await page.getByRole('heading', { name: 'Block 2', exact: true }).waitFor();
+      await open('block/999999');
+      await page.getByText('The chain does not have this block yet.').waitFor();
+      expect(await page.getByText(/Incomplete|changed/).count()).toBe(0);
+      await open(`transaction/${payment.hash}?view=none`);
+      await page.getByRole('treeitem').waitFor();
+      await open(`address/${RECIPIENT}?min=0,5`);
+      await page.getByText('is not a number such as 1,000.5').waitFor();
+      await expect.poll(() => page.locator('main tbody tr').count()).toBe(2);
+      await min.fill('0.5');
+      await min.press('Enter');
+      await page.waitForURL('**min=0.5');
+      await expect.poll(() => page.locator('main tbody tr').count()).toBe(1);
+      expect(await page.getByText('is not a number').count()).toBe(0);
+      expect(tab.faults).toEqual([]);
+    });
+
     it('has files of less than 150 kB in all, compressed', async () => {
       expect(tab.faults).toEqual([]);
       const folder = join(dirname(PROGRAM), 'web/assets');

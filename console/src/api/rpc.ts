@@ -109,6 +109,10 @@ const WORDS: readonly (readonly [(status: number, error: RpcError) => boolean, W
       'The traces above were valid when they were read.',
     ),
   ],
+  [
+    (_, { data }) => typeof data === 'object' && data !== null && 'head' in data,
+    words('The chain does not have this block yet.', 'Try again when it does.', ''),
+  ],
   [(status) => status === 429, words('Too many calls.', 'Wait a few seconds, then try again.')],
   [
     (status) => status === 403,

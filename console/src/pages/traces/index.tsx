@@ -60,7 +60,7 @@ function Subjects({ subject }: { readonly subject: Subject }) {
 function Search({ subject, network }: { readonly subject: Subject; readonly network: string | undefined }) {
   const named = useQuery().get('network') ?? undefined;
   const text = useSignal(subject.id);
-  const isWrong = useSignal(false);
+  const isWrong = useSignal(subject.kind === 'none' && subject.id !== '');
   const submit = (event: Event) => {
     event.preventDefault();
     const wanted = subjectOf(text.value);

@@ -4,13 +4,11 @@ import { useContext } from 'preact/hooks';
 import { useLocation, useSearch } from 'wouter-preact';
 import { gateway } from '../../api/gateway.ts';
 
-export type Subject =
-  | { readonly kind: 'address'; readonly id: string }
-  | { readonly kind: 'transaction'; readonly id: string }
-  | { readonly kind: 'block'; readonly id: string }
-  | { readonly kind: 'none'; readonly id: '' };
+export interface Subject {
+  readonly kind: 'address' | 'transaction' | 'block' | 'none';
+  readonly id: string;
+}
 
-const NONE: Subject = { kind: 'none', id: '' };
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 const HASH = /^0x[0-9a-f]{64}$/;
 const MAX_BLOCK_DIGITS = 15;
@@ -31,12 +29,11 @@ export function subjectOf(text: string): Subject | undefined {
   return undefined;
 }
 
-const KINDS = ['address', 'transaction', 'block'] as const;
-
+/** Returns the subject in the URL. Its kind is `none` if there is no id, or if the id is not recognised. */
 export function useSubject(): Subject {
   const [, , kind, id = ''] = useLocation()[0].split('/');
-  const known = KINDS.find((one) => one === kind);
-  return known === undefined ? NONE : { kind: known, id: id.toLowerCase() };
+  const subject = subjectOf(id);
+  return subject && subject.kind === kind ? subject : { kind: 'none', id };
 }
 
 export const pathOfSubject = ({ kind, id }: Subject): string =>

@@ -165,7 +165,7 @@ interface PartsProps {
 
 function Parts({ hash, traces, data: { receipt, isSettled }, call, readAgain }: PartsProps) {
   const query = useQuery();
-  const view = query.get('view') ?? '';
+  const view = ['transfers', 'logs'].find((name) => name === query.get('view')) ?? '';
   const names = decoder.value;
   const transfers = useMemo(
     () => (receipt === undefined || names === undefined ? undefined : transfersOf(receipt.logs, names)),
