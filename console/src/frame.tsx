@@ -1,7 +1,7 @@
 /** The part of the console that surrounds each page: navigation, account menu and live status. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { Route, Router, Switch, useLocation } from 'wouter-preact';
+import { Redirect, Route, Router, Switch, useLocation } from 'wouter-preact';
 import { isAttacked } from './attackSign.ts';
 import { isKeyListOpen, isPaletteOpen, listenForKeys } from './keyboard.ts';
 import { unknownSince } from './live.ts';
@@ -110,10 +110,20 @@ function NavLink({ page, isInStrip }: { readonly page: Page; readonly isInStrip:
 function NotFound() {
   const [location] = useLocation();
   const page = pages.find(({ path }) => location === path || location.startsWith(`${path}/`));
+  const [first] = visiblePages.value;
+  // The start page after signing in, with a token that does not allow it.
+  if (location === '/' && first !== undefined) return <Redirect to={first.path} replace />;
   if (page !== undefined)
     return (
       <EmptyState isPage title={`Your token does not allow ${page.title}`}>
-        This page requires the permission <code>{page.permission}</code>. Sign in with a token that has it.
+        This page requires the permission <code>{page.permission}</code>
+        {page.orPermission && (
+          <>
+            {' '}
+            or <code>{page.orPermission}</code>
+          </>
+        )}
+        . Sign in with a token that has it.
       </EmptyState>
     );
   return (

@@ -199,6 +199,7 @@ describe.skipIf(CHROMIUM === undefined)(
       ['attacks/%25', 'Attack'],
       ['lists/denylist/%25', 'Entry'],
       ['traces/block/%25', 'Traces'],
+      ['attacks?account=other', 'No guard runs here for account other'],
       ['attacks?days=soon', 'Attacks in the last 90 days: none.'],
       ['activity?days=1e12&kind=none', 'Newest change'],
     ])('a wrong link, /%s, shows a page with a heading', async (path, title) => {
@@ -295,12 +296,20 @@ describe.skipIf(CHROMIUM === undefined)(
       ] as const) {
         const tab = await signedIn(await tokenWith(permissions));
         expect(await pages(tab.page)).toEqual(visible);
+        await tab.page.goto(urlOf(''));
+        await tab.page.locator('nav.places [aria-current=page]').getByText(visible[0]).waitFor();
         const [hidden = '', needed = ''] = visible.includes('Zones' as never)
           ? ['nodes', 'health:read']
           : ['zones', 'dns_protection:read'];
         await tab.page.goto(urlOf(hidden));
         await tab.page.getByRole('heading', { level: 1, name: 'Your token does not allow' }).waitFor();
         await tab.page.getByText(`This page requires the permission ${needed}.`).waitFor();
+        await tab.page.goto(urlOf('access'));
+        await tab.page
+          .getByText(
+            visible.includes('Access' as never) ? '(this browser)' : 'permission tokens:read or keys:read.',
+          )
+          .waitFor();
         expect(tab.faults).toEqual([]);
         await tab.context.close();
       }

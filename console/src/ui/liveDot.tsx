@@ -12,14 +12,14 @@ export function LiveDot() {
     return () => clearInterval(timer);
   }, [nowMs]);
   const sinceMs = nowMs.value - lastMessageMs.value;
+  const isSilent = connection.value === 'live' && unknownSince.value !== undefined;
+  const state = isSilent ? 'reconnecting' : connection.value;
+  if (state === 'off') return null;
   const words = {
-    off: 'not live',
     connecting: 'connecting',
     live: 'live',
     reconnecting: streamRejection.value === undefined ? 'reconnecting' : 'too many streams',
   };
-  const isSilent = connection.value === 'live' && unknownSince.value !== undefined;
-  const state = isSilent ? 'reconnecting' : connection.value;
   return (
     <span class={`live-dot ${state}`} role="status" title={streamRejection.value}>
       <span aria-hidden="true">{state === 'live' ? '●' : '○'}</span> {words[state]}

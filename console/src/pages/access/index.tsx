@@ -29,7 +29,7 @@ export function Access() {
         )}
       </h1>
       {may('tokens:read') && <TokenSection reads={tokens} />}
-      {may('tokens:read') && <SessionSection />}
+      <SessionSection />
       {may('keys:read') && <GatewayFailure />}
       {seesKeys && <KeySection reads={keys} />}
     </div>

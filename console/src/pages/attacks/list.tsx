@@ -14,6 +14,7 @@ import { formatNumber, formatPercent } from '../../ui/value/quantity.tsx';
 import { formatDuration, Time } from '../../ui/value/time.tsx';
 import { UnknownSince } from '../../ui/value/unknownSince.tsx';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
+import { NoGuard } from '../noGuard.tsx';
 import { isCurrent } from './current.ts';
 import { NotifySwitch } from './notify.tsx';
 import { useAttacks } from './readPage.ts';
@@ -78,7 +79,8 @@ export function AttackList() {
   const days = useChoice('days', SPANS);
   const since = days === '' ? undefined : new Date(Date.now() - Number(days) * DAY_MS).toISOString();
   const reads = useAttacks({ page, since }, [page, days, openAttacks.value]);
-  const { value } = reads.loaded.value;
+  const { value, failure } = reads.loaded.value;
+  if (failure?.status === 404) return <NoGuard />;
   // The live stream has newer figures of attacks at this guard than the list.
   const own = new Map(live.value?.guard?.attacks.map((attack) => [attack.id, attack]));
   const shown = value?.result.map((attack) => ({ ...attack, ...own.get(attack.id) })) ?? [];

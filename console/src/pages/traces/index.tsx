@@ -100,8 +100,8 @@ function NoGateway() {
   if (gatewayFailure.value) return <GatewayFailure />;
   if (gateway.value === undefined) return <Reading what="the networks" />;
   return (
-    <EmptyState title="No gateway runs here" lines="floodgate dev --upstream http://127.0.0.1:8545">
-      This server runs only the rules API. Configure a node:
+    <EmptyState title="No gateway runs here" lines="floodgate start --upstream http://127.0.0.1:8545">
+      The gateway answers calls from nodes and from its index of traces. Configure a node:
     </EmptyState>
   );
 }
