@@ -203,7 +203,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.goto(`${floodgate.url}/console/traces/address/${PAID}?network=side`);
       const missing = page.getByText('▲ Incomplete:');
       await missing
-        .getByText(`blocks ${first} to ${last} are not in the index, so their traces are missing here`)
+        .getByText(`blocks ${first} to ${last} are not in the index, so traces are missing here`)
         .waitFor();
       await page.getByText(/^All traces in the indexed part of blocks/).waitFor();
       await checkPage(tab, 'address-missing');

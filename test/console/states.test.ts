@@ -199,7 +199,6 @@ describe.skipIf(CHROMIUM === undefined)(
       ['attacks/%25', 'Attack'],
       ['lists/denylist/%25', 'Entry'],
       ['traces/block/%25', 'Traces'],
-      ['attacks?account=other', 'No guard runs here for account other'],
       ['attacks?days=soon', 'Attacks in the last 90 days: none.'],
       ['activity?days=1e12&kind=none', 'Newest change'],
     ])('a wrong link, /%s, shows a page with a heading', async (path, title) => {
@@ -225,6 +224,16 @@ describe.skipIf(CHROMIUM === undefined)(
       answers = 'sent';
       await alert.waitFor({ state: 'detached' });
       expect(await heading.boundingBox()).toEqual(place);
+    });
+
+    it('/attacks states that there is no guard, if the server has none', async () => {
+      const { page } = operator;
+      answers = 'sent';
+      await page.route(/\/attacks\?/, (route) => route.fulfill({ status: 404, json: { errors: [] } }));
+      await page.goto(urlOf('attacks'));
+      await page.getByRole('heading', { level: 1, name: 'No guard runs here' }).waitFor();
+      expect(await page.getByRole('alert').count()).toBe(0);
+      await page.unroute(/\/attacks\?/);
     });
 
     it('shows all times in UTC after the switch in the menu, also after a reload', async () => {

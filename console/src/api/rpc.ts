@@ -82,7 +82,7 @@ function rpcFailure(status: number, error: RpcError): Failure {
 const reasonOf = ({ data }: RpcError): unknown =>
   typeof data === 'object' && data !== null && 'reason' in data ? data.reason : undefined;
 
-const ANY = words('The gateway could not process the call.', 'See its message below.');
+const ANY = words('The gateway could not process the call.', 'See its message below.', '');
 
 const WORDS: readonly (readonly [(status: number, error: RpcError) => boolean, Words])[] = [
   [
@@ -113,7 +113,7 @@ const WORDS: readonly (readonly [(status: number, error: RpcError) => boolean, W
     (_, { data }) => typeof data === 'object' && data !== null && 'head' in data,
     words('The chain does not have this block yet.', 'Try again when it does.', ''),
   ],
-  [(status) => status === 429, words('Too many calls.', 'Wait a few seconds, then try again.')],
+  [(status) => status === 429, words('Too many calls.', 'Wait a few seconds, then try again.', '')],
   [
     (status) => status === 403,
     words(

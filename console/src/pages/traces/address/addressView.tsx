@@ -152,8 +152,9 @@ function Missing({ ranges, network }: { readonly ranges: readonly Range[]; reado
   const more = ranges.length > MAX_RANGES ? ` and ${ranges.length - MAX_RANGES} more ranges` : '';
   return (
     <p class="look">
-      ▲ Incomplete: blocks {words.join(', ')}
-      {more} are not in the index, so their traces are missing here. To index them, stop the server and run{' '}
+      ▲ Incomplete: {first === last ? 'block' : 'blocks'} {words.join(', ')}
+      {more} {first === last ? 'is' : 'are'} not in the index, so traces are missing here. If the server is
+      not indexing now, stop it and run{' '}
       <code>
         floodgate index {isMain ? '' : `--network ${network} `}--from {first} --to {last}
       </code>

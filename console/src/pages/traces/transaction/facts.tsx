@@ -29,7 +29,7 @@ export function TransactionFacts({ data, root }: TransactionFactsProps) {
   const wei = transaction ? BigInt(transaction.value) : root && valueIn(root);
   const price = receipt?.effectiveGasPrice;
   const type = transaction?.type === undefined ? undefined : Number(transaction.type);
-  const place = root?.transactionPosition ?? undefined;
+  const place = transaction?.transactionIndex ?? root?.transactionPosition ?? undefined;
   return (
     <Facts
       class="receipt"
@@ -46,7 +46,7 @@ export function TransactionFacts({ data, root }: TransactionFactsProps) {
         [
           'Position',
           place !== undefined &&
-            `${place + 1}${block ? ` of ${block.transactions.length}` : ''} in its block`,
+            `${Number(place) + 1}${block ? ` of ${block.transactions.length}` : ''} in its block`,
         ],
         ['Method', root && <Method root={root} />],
       ]}
