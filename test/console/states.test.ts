@@ -292,6 +292,22 @@ describe.skipIf(CHROMIUM === undefined)(
       expect(await moving()).toBe(0);
     });
 
+    it('marks the current page and the colours of a graph in high contrast', async () => {
+      const { page } = reader;
+      await page.goto(urlOf(''));
+      await page.emulateMedia({ forcedColors: 'active' });
+      await page.locator('.swatch').first().waitFor();
+      const differing = (selector: string, property: string) =>
+        inPage<number>(
+          page,
+          `new Set([...document.querySelectorAll('${selector}')].map((one) => getComputedStyle(one).${property})).size`,
+        );
+      // The current page has another colour than all others.
+      expect(await differing('.place', 'borderBottomColor')).toBe(2);
+      expect(await differing('.swatch', 'backgroundColor')).toBeGreaterThan(2);
+      await page.emulateMedia({ forcedColors: 'none' });
+    });
+
     it('a token sees only the pages that it may read, and the permission that another page requires', async () => {
       const pages = (page: Page) => page.locator('nav.places a').allTextContents();
       const dns = ['Now', 'Attacks', 'Rules', 'Zones'];
