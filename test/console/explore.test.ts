@@ -255,9 +255,9 @@ describe.skipIf(CHROMIUM === undefined)(
       await pay(PAID, 4n);
       await pay(PAID, 5n);
       isDown = false;
-      await button('Show new traces').waitFor();
-      await expect.poll(() => rows().count()).toBe(2);
-      await button('Show new traces').click();
+      await button('Show 2 new traces').waitFor();
+      expect(await rows().count()).toBe(2);
+      await button('Show 2 new traces').click();
       await expect.poll(() => rows().count()).toBe(4);
       await page.getByText('Newest first, live').waitFor();
       await pay(PAID, 6n);
@@ -275,6 +275,16 @@ describe.skipIf(CHROMIUM === undefined)(
       await checkPage(tab, 'replaced');
       await button('Reload the calls').click();
       await page.getByText('No such transaction').waitFor();
+    });
+
+    it('marks the traces of an address whose block was replaced after the list was read', async () => {
+      await pay(PAID, 7n);
+      await look(PAID);
+      await page.getByText('Newest first, live').waitFor();
+      await rows().first().getByText('7 wei').waitFor();
+      await reorganise({ url: chain.anvil.url, depth: 1, seed: 12 });
+      await rows().first().getByText('▲ block replaced').waitFor();
+      expect(await page.getByText('▲ block replaced').count()).toBe(1);
     });
 
     it('shows a block with links to its neighbours', async () => {

@@ -5,15 +5,19 @@ import { useLoaded } from '../../../ui/useLoaded.ts';
 import { formatQuantity } from '../frames/ether.ts';
 import { AddressLink, Ether } from '../parts.tsx';
 import { useNetwork } from '../traceUrl.ts';
-import { useHeads } from '../useHeads.ts';
 
 const METHODS = ['eth_getBalance', 'eth_getTransactionCount', 'eth_getCode'] as const;
 /** Code of an account that delegates to a contract (EIP-7702): this prefix and an address. */
 const DELEGATION = /^0xef0100([0-9a-f]{40})$/;
 
-export function AccountState({ address }: { readonly address: string }) {
+interface AccountStateProps {
+  readonly address: string;
+  /** Number of new heads: the state is read again at each of them. */
+  readonly heads: number;
+}
+
+export function AccountState({ address, heads }: AccountStateProps) {
   const network = useNetwork();
-  const { heads } = useHeads();
   const { loaded } = useLoaded(async () => {
     const calls = METHODS.map((method) => ({ method, params: [address, 'latest'] }));
     return { value: await rpcBatch<string>(network, calls) };

@@ -13,6 +13,7 @@ import { decoder } from '../names/names.ts';
 import { CopyCall } from '../parts.tsx';
 import { useNetwork, useQuery } from '../traceUrl.ts';
 import type { Trace } from '../types.ts';
+import { useHeads } from '../useHeads.ts';
 import { AccountState } from './account.tsx';
 import { AddressSummaryLine } from './addressSummary.tsx';
 import { FilterForm } from './filterForm.tsx';
@@ -30,6 +31,7 @@ function Label({ address }: { readonly address: string }) {
 
 export function AddressView({ address }: { readonly address: string }) {
   const newest = useSignal<number | undefined>(undefined);
+  const { heads, breaks } = useHeads();
   // A change of the unit reads nothing again.
   const text = withMember(useQuery(), 'unit', undefined);
   return (
@@ -40,10 +42,10 @@ export function AddressView({ address }: { readonly address: string }) {
           <Address value={decoder.value?.checksummed(address) ?? address} />
         </h2>
         <AddressSummaryLine address={address} newest={newest.value} />
-        <AccountState address={address} />
+        <AccountState address={address} heads={heads} />
       </section>
       <FilterForm />
-      <History key={text} address={address} newest={newest} />
+      <History key={text} address={address} newest={newest} breaks={breaks} />
     </>
   );
 }
@@ -52,9 +54,11 @@ interface HistoryProps {
   readonly address: string;
   /** Receives the number of the newest block that is shown. */
   readonly newest: Signal<number | undefined>;
+  /** Changes when blocks may have been replaced, or new ones missed. */
+  readonly breaks: number;
 }
 
-function History({ address, newest }: HistoryProps) {
+function History({ address, newest, breaks }: HistoryProps) {
   const network = useNetwork();
   const filter = filterOf(useQuery());
   const history = useMemo(() => new AddressHistory(network, { address, ...filter }), []);
@@ -62,6 +66,7 @@ function History({ address, newest }: HistoryProps) {
     void history.begin();
     return () => history.end();
   }, [history]);
+  useEffect(() => void history.check(), [history, breaks]);
   const traces = history.traces.value;
   blockTimes.useValues(traces.map(({ blockNumber }) => blockNumber));
   const isBusy = history.isBusy.value;
@@ -78,7 +83,7 @@ function History({ address, newest }: HistoryProps) {
         <p role="status">
           {waiting > 0 || isBehind ? (
             <button type="button" onClick={() => void history.showWaiting()}>
-              ↑ Show {isBehind ? 'new traces' : counted(waiting, 'new trace')}
+              ↑ Show {isBehind ? 'the newest traces' : counted(waiting, 'new trace')}
             </button>
           ) : (
             <span class="quiet">

@@ -21,7 +21,7 @@ export class AddressHistory {
   readonly traces = signal<readonly Trace[]>([]);
   /** New traces that the user has not shown yet, newest first. */
   readonly waiting = signal<readonly Trace[]>([]);
-  /** Whether there are new traces that are not in `waiting`, because no subscription was open or they are too many. */
+  /** Whether there are newer traces that are not in `waiting`, because they are too many, or could not be read. */
   readonly isBehind = signal(false);
   /** Keys of shown traces whose block was replaced later. */
   readonly replaced = signal<ReadonlySet<string>>(new Set());
@@ -50,10 +50,7 @@ export class AddressHistory {
     if (order === undefined)
       this.#unsubscribe = subscribe<PushedTrace>(this.#network, ['traces', live], {
         pushed: (trace) => this.#take(trace),
-        state: (state) => {
-          this.isLive.value = state === 'open';
-          if (this.isLive.value) void this.#check();
-        },
+        state: (state) => (this.isLive.value = state === 'open'),
       });
     await this.more();
   }
@@ -97,17 +94,33 @@ export class AddressHistory {
     await this.more();
   }
 
+  /**
+   * Compares the list with the newest traces: some may have been missed while no subscription was open. The gateway
+   * reports a replaced block only to subscribers to which it sent the block, so not to this one after it read the list.
+   */
+  async check(): Promise<void> {
+    if (this.cursor.value === undefined || this.#filter.order !== undefined) return;
+    const shown = this.traces.value;
+    const answer = await rpc<AddressTracesPage>({ ...this.call, signal: this.#ended.signal });
+    if (this.#ended.signal.aborted) return;
+    if ('failure' in answer) {
+      this.isBehind.value = true;
+      return;
+    }
+    const { traces, cursor } = answer.value;
+    const missed = traces.filter((trace) => !this.#knows(trace));
+    this.isBehind.value = missed.length > 0 && missed.length === traces.length && cursor !== null;
+    if (!this.isBehind.value)
+      this.waiting.value = [...missed, ...this.waiting.value].sort((a, b) => b.blockNumber - a.blockNumber);
+    const first = cursor === null ? 0 : (traces.at(-1)?.blockNumber ?? Number.POSITIVE_INFINITY) + 1;
+    const keys = new Set(traces.map(keyOfTrace));
+    const gone = shown.filter((trace) => trace.blockNumber >= first && !keys.has(keyOfTrace(trace)));
+    this.replaced.value = new Set([...this.replaced.value, ...gone.map(keyOfTrace)]);
+  }
+
   end(): void {
     this.#ended.abort();
     this.#unsubscribe?.();
-  }
-
-  /** Looks for traces that arrived after the list was read and before the subscription was open. */
-  async #check(): Promise<void> {
-    if (this.cursor.value === undefined) return;
-    const answer = await rpc<AddressTracesPage>({ ...this.call, signal: this.#ended.signal });
-    if ('value' in answer && answer.value.traces.every((trace) => this.#knows(trace))) return;
-    this.isBehind.value = true;
   }
 
   #knows(trace: Trace): boolean {

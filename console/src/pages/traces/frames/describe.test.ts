@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Trace } from '../types.ts';
 import { treeOf } from './callTree.ts';
-import { valueMoved, whyNotMoved } from './describe.ts';
+import { keyOfTrace, valueMoved, whyNotMoved } from './describe.ts';
 
 const call = (callType: string, traceAddress: readonly number[] = [], error?: string) =>
   ({
@@ -43,4 +43,17 @@ describe('movedBy', () => {
     ).toEqual([7n, 0n, 0n, 7n]);
     expect(below && whyNotMoved(below.trace, below.isUndone)).toBe('its caller failed');
   });
+});
+
+it('keyOfTrace tells the rewards of a block apart, of which two can be for one author', () => {
+  const reward = (rewardType: string, value: string) =>
+    ({
+      type: 'reward',
+      traceAddress: [],
+      transactionHash: null,
+      blockHash: '0x2',
+      action: { author: '0x1', rewardType, value },
+    }) as unknown as Trace;
+  const keys = [reward('block', '0x5'), reward('uncle', '0x4'), reward('uncle', '0x3')].map(keyOfTrace);
+  expect(new Set(keys).size).toBe(3);
 });
