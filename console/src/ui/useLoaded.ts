@@ -17,11 +17,14 @@ export interface Reads<T> {
   readonly again: () => void;
 }
 
-interface LoadOptions {
+interface LoadOptions<T> {
   /** Whether nothing is read now, for example during a deletion of the object. Afterwards, it is read again. */
   readonly isHeld?: boolean;
-  /** Interval at which it is read again, unless the live stream finds no server. Default: it is not read again. */
-  readonly everyMs?: number | undefined;
+  /**
+   * Interval at which it is read again, unless the live stream finds no server. It can depend on the value that was
+   * read last. Default: it is not read again.
+   */
+  readonly everyMs?: number | ((value: T | undefined) => number | undefined);
 }
 
 /**
@@ -31,7 +34,7 @@ interface LoadOptions {
 export function useLoaded<T>(
   read: (() => Promise<Outcome<T>>) | undefined | false,
   on: readonly unknown[],
-  { isHeld = false, everyMs }: LoadOptions = {},
+  { isHeld = false, everyMs }: LoadOptions<T> = {},
 ): Reads<T> {
   const loaded = useSignal<Loaded<T>>({ value: undefined, failure: undefined });
   /** Number of the current state of `on`, and numbers of reads. */
@@ -58,13 +61,14 @@ export function useLoaded<T>(
       state.current.turn++;
     };
   }, [...on, isHeld]);
+  const intervalMs = typeof everyMs === 'function' ? everyMs(loaded.value.value) : everyMs;
   useEffect(() => {
-    if (everyMs === undefined || isHeld) return undefined;
+    if (intervalMs === undefined || isHeld) return undefined;
     const timer = setInterval(() => {
       if (connection.peek() !== 'reconnecting' || isStreamRejected.peek()) void latest.current();
-    }, everyMs);
+    }, intervalMs);
     return () => clearInterval(timer);
-  }, [everyMs, isHeld]);
+  }, [intervalMs, isHeld]);
   // A read without a response is repeated until the server answers.
   useSignalEffect(() => {
     const { failure } = loaded.value;

@@ -1,5 +1,4 @@
-import { useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
 import { attackCall, readAttack } from '../../api/account.ts';
 import { curlOf } from '../../api/client.ts';
 import type { Attack } from '../../api/types.ts';
@@ -34,13 +33,9 @@ const TOP_LINES = 10;
 
 export function AttackDetail({ id }: { readonly id: string }) {
   const isOpen = (live.value?.guard?.attacks ?? []).some((attack) => attack.id === id);
-  const lastsElsewhere = useSignal(false);
-  const everyMs = isOpen ? REFRESH_MS : lastsElsewhere.value ? FLEET_MS : undefined;
-  const reads = useLoaded(() => readAttack(id), [id, isOpen], { everyMs });
-  const { value } = reads.loaded.value;
-  useEffect(() => {
-    lastsElsewhere.value = !isOpen && value?.result.state === 'active';
-  }, [lastsElsewhere, isOpen, value]);
+  const reads = useLoaded(() => readAttack(id), [id, isOpen], {
+    everyMs: (value) => (isOpen ? REFRESH_MS : value?.result.state === 'active' ? FLEET_MS : undefined),
+  });
   return (
     <DetailPage of={reads} what="attack" list={['/attacks', 'All attacks']}>
       {({ result }) => <AttackReport attack={result} />}

@@ -1,5 +1,3 @@
-import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import { listAttacks, readFleet } from '../../api/account.ts';
 import type { ApiResponse } from '../../api/client.ts';
 import type { Outcome } from '../../api/failure.ts';
@@ -23,14 +21,7 @@ async function readPage(query: Query): Promise<Outcome<AttackPage>> {
 }
 
 /** Hook that reads a page of attacks when a value of `on` changes and, in a fleet, at an interval. */
-export function useAttacks(query: Query, on: readonly unknown[] = []) {
-  const isOfFleet = useSignal(false);
-  const reads = useLoaded(() => readPage(query), [account.value, ...on], {
-    everyMs: isOfFleet.value ? FLEET_MS : undefined,
+export const useAttacks = (query: Query, on: readonly unknown[] = []) =>
+  useLoaded(() => readPage(query), [account.value, ...on], {
+    everyMs: (value) => (value?.isOfFleet ? FLEET_MS : undefined),
   });
-  const { value } = reads.loaded.value;
-  useEffect(() => {
-    isOfFleet.value = value?.isOfFleet ?? false;
-  }, [value]);
-  return reads;
-}
