@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { Failure } from '../api/failure.ts';
+import type { Failure, Outcome } from '../api/failure.ts';
 import { UntrustedText } from './value/untrustedText.tsx';
 
 /** Time for which a message is shown, and the user can undo a change. */
@@ -25,6 +25,10 @@ export const showFailure = (what: string, failure: Failure): void =>
   showToast(
     [`${what}.`, failure.what, ...failure.faults.map(({ message }) => message), failure.todo].join(' '),
   );
+
+/** Shows whether a request succeeded. */
+export const showOutcome = (outcome: Outcome<unknown>, done: string, failed = 'Not undone'): void =>
+  'failure' in outcome ? showFailure(failed, outcome.failure) : showToast(done);
 
 export function ToastHost() {
   const shown = toast.value;

@@ -4,7 +4,7 @@ import type { AccessListName } from '../../api/types.ts';
 import { may } from '../../session.ts';
 import { confirm } from '../../ui/form/confirm.tsx';
 import { confirmAndDelete } from '../../ui/form/confirmAndDelete.ts';
-import { showFailure, showToast } from '../../ui/toast.tsx';
+import { showFailure, showOutcome, showToast } from '../../ui/toast.tsx';
 import { DELETED, entryValue, isListableName, listTexts, newEntryOf, sameEntry } from './entries.ts';
 
 const VERBS = { denylist: 'Deny', allowlist: 'Allow' } as const;
@@ -65,8 +65,7 @@ export async function addEntry(
   const shown = entryValue(made.value.item);
   showToast(`${shown} is ${past}.`, async () => {
     const undone = await entryCalls[list].delete(made.value);
-    if ('failure' in undone) showFailure('Not undone', undone.failure);
-    else showToast(`Undone: ${shown} is not ${past} any more.`);
+    showOutcome(undone, `Undone: ${shown} is not ${past} any more.`);
   });
   return { value: undefined };
 }

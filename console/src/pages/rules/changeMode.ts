@@ -3,7 +3,7 @@ import type { Tagged } from '../../api/collection.ts';
 import type { Outcome } from '../../api/failure.ts';
 import type { Rule } from '../../api/types.ts';
 import { confirm } from '../../ui/form/confirm.tsx';
-import { showFailure, showToast } from '../../ui/toast.tsx';
+import { showOutcome, showToast } from '../../ui/toast.tsx';
 import { type Mode, modeEffects, scopeText } from './texts.ts';
 
 /**
@@ -27,8 +27,7 @@ export async function changeMode(id: string, mode: Mode, known?: Tagged<Rule>): 
   if ('value' in outcome)
     showToast(`The rule for ${place} is now ${mode} (was ${rule.mode}).`, async () => {
       const undone = await ruleCalls.update(outcome.value, { mode: rule.mode });
-      if ('failure' in undone) showFailure('Not undone', undone.failure);
-      else showToast(`Undone: the rule for ${place} is ${rule.mode} again.`);
+      showOutcome(undone, `Undone: the rule for ${place} is ${rule.mode} again.`);
     });
   return outcome;
 }

@@ -4,7 +4,7 @@ import type { ZonePolicy } from '../../api/types.ts';
 import { zonesVersion } from '../../live.ts';
 import { confirm } from '../../ui/form/confirm.tsx';
 import { RecordPage } from '../../ui/form/recordPage.tsx';
-import { showFailure, showToast } from '../../ui/toast.tsx';
+import { showOutcome } from '../../ui/toast.tsx';
 import { PolicyFields } from './policyFields.tsx';
 import { membersOf, policySettingsOf, policyTitles, proposedIn } from './settings.ts';
 
@@ -44,7 +44,5 @@ async function confirmAndForget({ id, zone }: ZonePolicy): Promise<void> {
     typed: zone,
   });
   if (!isWanted) return;
-  const outcome = await forgetZone(id);
-  if ('failure' in outcome) showFailure('Not forgotten', outcome.failure);
-  else showToast(`The guards forget ${zone} within two seconds.`);
+  showOutcome(await forgetZone(id), `The guards forget ${zone} within two seconds.`, 'Not forgotten');
 }

@@ -3,7 +3,7 @@ import type { Tagged } from '../../api/collection.ts';
 import type { Outcome } from '../../api/failure.ts';
 import { newRetryKey } from '../../api/server.ts';
 import { goTo } from '../../navigate.ts';
-import { showFailure, showToast } from '../toast.tsx';
+import { showFailure, showOutcome, showToast } from '../toast.tsx';
 import { confirm, type Question } from './confirm.tsx';
 
 export interface StoredRecord {
@@ -44,7 +44,6 @@ export async function confirmAndDelete<Item extends StoredRecord>(
   const { id: _id, created_on: _created, modified_on: _modified, ...creation } = tagged.item;
   showToast(deleted, async () => {
     const made = await calls.create(creation as never, newRetryKey()); // the members of a creation
-    if ('failure' in made) showFailure('Not restored', made.failure);
-    else showToast(restored);
+    showOutcome(made, restored, 'Not restored');
   });
 }

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import type { Tagged } from '../../api/collection.ts';
 import type { Failure, Outcome } from '../../api/failure.ts';
 import { ErrorBox } from '../errorBox.tsx';
-import { showFailure, showToast } from '../toast.tsx';
+import { showOutcome, showToast } from '../toast.tsx';
 import { useAction } from '../useAction.ts';
 import { Conflict } from './conflict.tsx';
 import { useDraft } from './draft.ts';
@@ -94,8 +94,7 @@ export function EditForm<Item, Settings extends Texts>({
     showToast(`Saved for ${props.name}: ${changes.join(', ')}.`, async () => {
       const undone = Object.fromEntries(changed.map((name) => [name, old[name]])) as Partial<Settings>;
       const back = await props.update(outcome.value, undone);
-      if ('failure' in back) showFailure('Not undone', back.failure);
-      else showToast(`Undone: the ${props.kind} for ${props.name} has its previous settings.`);
+      showOutcome(back, `Undone: the ${props.kind} for ${props.name} has its previous settings.`);
     });
   };
 
