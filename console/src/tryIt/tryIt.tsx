@@ -18,6 +18,7 @@ export interface TryItProps {
 
 export function TryIt({ operations, chosen, endpointOf, linkTo, children }: TryItProps) {
   const search = useSignal('');
+  const found = operations.filter((operation) => isFound(operation, search.value));
   return (
     <div class="try-columns">
       <nav aria-label="Operations">
@@ -31,23 +32,21 @@ export function TryIt({ operations, chosen, endpointOf, linkTo, children }: TryI
         />
         {children}
         <div class="operations">
-          {groupsOf(operations.filter((operation) => isFound(operation, search.value))).map(
-            ([group, members]) => (
-              <div key={group}>
-                <h2>{group}</h2>
-                <ul>
-                  {members.map((operation) => (
-                    <li key={operation.id} title={operation.summary}>
-                      {linkTo(operation)}
-                      {operation.method && operation.method !== 'GET' && (
-                        <span class="quiet"> {operation.method}</span>
-                      )}
-                    </li>
-                  ))}
-                </ul>
-              </div>
-            ),
-          )}
+          {[...Map.groupBy(found, groupOf)].map(([group, members]) => (
+            <div key={group}>
+              <h2>{group}</h2>
+              <ul>
+                {members.map((operation) => (
+                  <li key={operation.id} title={operation.summary}>
+                    {linkTo(operation)}
+                    {operation.method && operation.method !== 'GET' && (
+                      <span class="quiet"> {operation.method}</span>
+                    )}
+                  </li>
+                ))}
+              </ul>
+            </div>
+          ))}
         </div>
       </nav>
       <section>
@@ -73,11 +72,4 @@ export function isFound({ id, summary }: Pick<Operation, 'id' | 'summary'>, sear
     .every((word) => text.includes(word));
 }
 
-function groupsOf(operations: readonly Operation[]): [name: string, Operation[]][] {
-  const groups = new Map<string, Operation[]>();
-  for (const operation of operations) {
-    const name = `${operation.kind === 'rest' ? 'REST' : 'JSON-RPC'} · ${operation.group}`;
-    groups.set(name, [...(groups.get(name) ?? []), operation]);
-  }
-  return [...groups];
-}
+const groupOf = ({ kind, group }: Operation): string => `${kind === 'rest' ? 'REST' : 'JSON-RPC'} · ${group}`;

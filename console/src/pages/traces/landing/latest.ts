@@ -48,23 +48,14 @@ export async function readLatest(network: string, before: Latest | undefined): P
   return { value: { headers, traces, transfers: transfers.slice(0, SHOWN_TRANSFERS), failure } };
 }
 
-function groupsOf<T>(items: readonly T[], keyOf: (item: T) => string | null): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    if (key !== null) groups.set(key, [...(groups.get(key) ?? []), item]);
-  }
-  return groups;
-}
-
 function transfersIn(traces: readonly Trace[]): Frame[] {
   const found: Frame[] = [];
   const visit = (frame: Frame): void => {
     if (frame.depth > 0 && valueMoved(frame.trace, frame.isUndone) > 0n) found.push(frame);
     for (const child of frame.children) visit(child);
   };
-  for (const all of groupsOf(traces, ({ transactionHash }) => transactionHash).values()) {
-    const root = treeOf(all);
+  for (const [hash, all] of Map.groupBy(traces, ({ transactionHash }) => transactionHash)) {
+    const root = hash === null ? undefined : treeOf(all);
     if (root !== undefined) visit(root);
   }
   return found;
@@ -74,7 +65,9 @@ function transfersIn(traces: readonly Trace[]): Frame[] {
 export function examplesOf({ traces }: Latest): { readonly address?: string; readonly trace?: Trace } {
   const all = [...traces.values()].flat();
   const most = (keyOf: (trace: Trace) => string | null) =>
-    [...groupsOf(all, keyOf)].sort(([, a], [, b]) => b.length - a.length)[0]?.[0];
+    [...Map.groupBy(all, keyOf)]
+      .filter(([key]) => key !== null)
+      .sort(([, a], [, b]) => b.length - a.length)[0]?.[0];
   const address = most((trace) => (trace.type === 'call' ? trace.action.to : null));
   const transaction = most(({ transactionHash }) => transactionHash);
   const trace = all.find(({ transactionHash }) => transactionHash === transaction);
