@@ -1,5 +1,5 @@
 import { computed, effect, signal } from '@preact/signals';
-import { guardPath } from './api/account.ts';
+import { guardPath, policyCalls, ruleCalls } from './api/account.ts';
 import { API, rejectSession } from './api/client.ts';
 import { CONSOLE_HEADERS } from './api/credentials.ts';
 import { eventsOf } from './api/eventStream.ts';
@@ -41,13 +41,6 @@ export const streamRejection = signal<string | undefined>();
 export const isStreamRejected = signal(false);
 /** Value of `performance.now()` when the newest message arrived. */
 export const lastMessageMs = signal(0);
-/**
- * ETag of the list of rules. When the ETag changes, pages read the rules again. A response with the list sets the
- * ETag too: otherwise a rule that was created and deleted between two live messages would stay on the page.
- */
-export const rulesVersion = signal('');
-/** ETag of the list of zone policies, set like `rulesVersion`. */
-export const zonesVersion = signal('');
 
 /** Pause between two attempts to connect, so that the page is live within two seconds after the server's return. */
 const RETRY_MS = 1_000;
@@ -108,8 +101,8 @@ function onMessage(message: LiveMessage): void {
   serverClockAheadMs = Date.parse(message.at) - Date.now();
   live.value = message;
   streamRejection.value = undefined;
-  rulesVersion.value = message.rules_etag;
-  zonesVersion.value = message.zones_etag;
+  ruleCalls.version.value = message.rules_etag;
+  policyCalls.version.value = message.zones_etag;
   if (connection.peek() !== 'live') connection.value = 'live';
 }
 

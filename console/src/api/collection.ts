@@ -1,3 +1,4 @@
+import { signal } from '@preact/signals';
 import { type ApiRequest, type ApiResponse, call, NOT_MODIFIED, pathOf } from './client.ts';
 import type { Outcome } from './failure.ts';
 
@@ -20,16 +21,25 @@ export function collection<Item extends { readonly id: string }, Creation, Patch
   const callOf = (id: string): ApiRequest => ({ path: path() + pathOf`/${id}` });
   /** The list that was read last. The server does not send it again while it is unchanged. */
   let known: { readonly path: string; readonly answer: ApiResponse<readonly Item[]> } | undefined;
+  /**
+   * ETag of the list, of its newest response or of the newest message of the live stream. When it changes, pages read
+   * the records again. Without the responses, a rule that was created and deleted between two messages would stay.
+   */
+  const version = signal('');
   return {
+    version,
     /** Lists the records without parameters: only then the ETag equals the one of the live stream. */
     async list(): Promise<Outcome<ApiResponse<readonly Item[]>>> {
       const asked = path();
       const before = known?.path === asked ? known.answer : undefined;
       const headers = before?.etag === undefined ? {} : { 'if-none-match': before.etag };
       const outcome = await call<readonly Item[]>({ path: asked, headers });
-      if ('value' in outcome) known = { path: asked, answer: outcome.value };
-      else if (outcome.failure.status === NOT_MODIFIED && before !== undefined) return { value: before };
-      return outcome;
+      const isUnchanged = 'failure' in outcome && outcome.failure.status === NOT_MODIFIED;
+      const answer = 'value' in outcome ? outcome.value : isUnchanged ? before : undefined;
+      if (answer === undefined) return outcome;
+      known = { path: asked, answer };
+      version.value = answer.etag ?? '';
+      return { value: answer };
     },
     callOf,
     read: (id: string) => request<Item>(callOf(id)),

@@ -26,14 +26,14 @@ export function TryItPage() {
   const [, , kind, id] = useLocation()[0].split('/');
   // The server's own document, which has no envelope.
   const rest = useLoaded(() => callJson<OpenApi>({ path: '/openapi.json' }), []);
-  const openApi = rest.loaded.value.value?.body;
+  const openApi = rest.value?.body;
   const methods = useLoaded(
     () => rpc<OpenRpc>({ network: network ?? '', method: 'rpc.discover', params: [] }),
     [network, hasGatewayKey.value],
     { isHeld: network === undefined || isGatewayClosed.value },
   );
-  const openRpc = methods.loaded.value.value;
-  const isReading = [rest, methods].every(({ loaded: { value } }) => value.failure === undefined);
+  const openRpc = methods.value;
+  const isReading = [rest, methods].every(({ failure }) => failure === undefined);
   const all = [
     ...(openApi ? restOperations(openApi, account.value) : []),
     ...(openRpc ? rpcOperations(openRpc) : []),
@@ -51,8 +51,8 @@ export function TryItPage() {
       </h1>
       <KeyForm />
       <GatewayFailure />
-      {[rest, methods].map(({ loaded: { value }, again }, i) =>
-        value.failure ? <ErrorBox key={i} failure={value.failure} retry={again} /> : null,
+      {[rest, methods].map(({ failure, again }, i) =>
+        failure ? <ErrorBox key={i} failure={failure} retry={again} /> : null,
       )}
       <TryIt
         operations={all}

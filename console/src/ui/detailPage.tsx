@@ -11,8 +11,7 @@ interface DetailPageProps<T> {
   readonly children: (value: T) => ComponentChildren;
 }
 
-export function DetailPage<T>({ of: { loaded, again }, what, list, children }: DetailPageProps<T>) {
-  const { value, failure } = loaded.value;
+export function DetailPage<T>({ of: { value, failure, again }, what, list, children }: DetailPageProps<T>) {
   return (
     <div class="page">
       <p class="way-back">

@@ -7,8 +7,7 @@ interface LoadStateProps {
 }
 
 /** Shows that something is still being read, or why it could not be read. Otherwise nothing. */
-export function LoadState({ of: { loaded, again }, what }: LoadStateProps) {
-  const { value, failure } = loaded.value;
+export function LoadState({ of: { value, failure, again }, what }: LoadStateProps) {
   if (failure !== undefined) return <ErrorBox failure={failure} retry={again} isOver={value !== undefined} />;
   return value === undefined ? <Reading what={what} /> : null;
 }

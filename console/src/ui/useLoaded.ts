@@ -1,4 +1,4 @@
-import { type ReadonlySignal, useSignal, useSignalEffect } from '@preact/signals';
+import { useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Failure, Outcome } from '../api/failure.ts';
 import { connection, isStreamRejected } from '../live.ts';
@@ -12,8 +12,7 @@ export interface Loaded<T> {
   readonly failure: Failure | undefined;
 }
 
-export interface Reads<T> {
-  readonly loaded: ReadonlySignal<Loaded<T>>;
+export interface Reads<T> extends Loaded<T> {
   readonly again: () => void;
 }
 
@@ -76,5 +75,6 @@ export function useLoaded<T>(
     const timer = setTimeout(() => void latest.current(), RETRY_MS);
     return () => clearTimeout(timer);
   });
-  return { loaded, again: () => void again() };
+  const { value, failure } = loaded.value;
+  return { value, failure, again: () => void again() };
 }

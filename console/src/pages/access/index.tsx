@@ -22,8 +22,8 @@ export function Access() {
         {accessHeadline(
           {
             hasServersToken: session.value?.id.startsWith(CONFIGURED) ?? false,
-            tokens: tokens.loaded.value.value,
-            keys: seesKeys ? keys.loaded.value.value : undefined,
+            tokens: tokens.value,
+            keys: seesKeys ? keys.value : undefined,
           },
           Date.now(),
         )}

@@ -11,7 +11,7 @@ import { KeyForm } from './keyForm.tsx';
 import { commonColumns, SecretSection, statusColumn } from './secretSection.tsx';
 
 export function KeySection({ reads }: { readonly reads: Reads<readonly GatewayKey[]> }) {
-  const keys = reads.loaded.value.value;
+  const keys = reads.value;
   const network = gateway.value?.networks[0]?.network ?? 'mainnet';
   return (
     <SecretSection

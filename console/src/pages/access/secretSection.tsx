@@ -48,7 +48,7 @@ export function SecretSection<Item extends ApiToken | GatewayKey>(props: SecretS
   const isMaking = useDraft(`new ${what}`, false, (isOpen) => isOpen);
   const made = useSignal<WithSecret<Item> | undefined>(undefined);
   const revocation = useAction();
-  const isRead = reads.loaded.value.value !== undefined;
+  const isRead = reads.value !== undefined;
   const close = (): void => {
     isMaking.value = false;
     forgetDraft();

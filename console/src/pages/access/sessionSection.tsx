@@ -18,7 +18,7 @@ export function SessionSection() {
     if ('value' in answer) showToast('The session has ended.');
     reads.again();
   };
-  const { value } = reads.loaded.value;
+  const { value } = reads;
   return (
     <section class="access-section" aria-busy={value === undefined}>
       <div class="head">

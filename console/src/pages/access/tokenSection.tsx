@@ -18,7 +18,7 @@ const isOwn = ({ id }: ApiToken): boolean => id === session.value?.id;
 const nameOf = ({ label, id }: ApiToken): string => label || id;
 
 export function TokenSection({ reads }: { readonly reads: Reads<readonly ApiToken[]> }) {
-  const tokens = reads.loaded.value.value ?? [];
+  const tokens = reads.value ?? [];
   const showsAll = useSignal(false);
   const valid = activeOnly(tokens);
   const gone = tokens.length - valid.length;

@@ -47,7 +47,7 @@ export function Activity() {
     const since = days !== '' ? new Date(Date.now() - Number(days) * DAY_MS).toISOString() : undefined;
     return readChanges({ ...filter, since, cursor });
   }, [account.value, days, filter.kind, filter.text, cursor]);
-  const { value } = reads.loaded.value;
+  const { value } = reads;
   const [newest] = value?.changes ?? [];
   const isFiltered = days !== '' || filter.kind !== '' || filter.text !== '' || cursor !== undefined;
   return (

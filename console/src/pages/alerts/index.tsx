@@ -25,8 +25,7 @@ const CONFIGURATION = [
 
 export function AlertsPage() {
   const reads = useLoaded(readAlerts, [], { everyMs: REFRESH_MS });
-  const { loaded, again } = reads;
-  const report = loaded.value.value?.result;
+  const report = reads.value?.result;
   const state = report && alertsHeadline(report);
   return (
     <div class="page">
@@ -43,7 +42,7 @@ export function AlertsPage() {
       )}
       {report !== undefined && report.webhooks.length > 0 && (
         <>
-          <Webhooks webhooks={report.webhooks} isSigned={report.is_signed} changed={again} />
+          <Webhooks webhooks={report.webhooks} isSigned={report.is_signed} changed={reads.again} />
           <History history={report.history} webhookCount={report.webhooks.length} />
         </>
       )}

@@ -31,13 +31,13 @@ function Minutes({ attack }: { readonly attack: Attack }) {
   const from = Date.parse(attack.started_on) - MARGIN_MS;
   const to = Date.parse(attack.last_seen_on) + MARGIN_MS;
   const isTooOld = Date.now() - from > RETENTION_MS;
-  const { loaded } = useLoaded(
+  const { value, failure } = useLoaded(
     id !== undefined && !isTooOld && (() => readAnalytics(id, queryOf(attack, from, to))),
     [id, attack.started_on, attack.state, Math.floor(to / 60_000)],
   );
-  const isReading = loaded.value.value === undefined && loaded.value.failure === undefined;
+  const isReading = value === undefined && failure === undefined;
   if (isReading && !isTooOld && id !== undefined) return <section class="graph-to-come" aria-busy="true" />;
-  const minutes = loaded.value.value?.result.minutes;
+  const minutes = value?.result.minutes;
   if (id === undefined || minutes === undefined || minutes.length < 2)
     return (
       <p class="quiet">

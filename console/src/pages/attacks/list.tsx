@@ -79,7 +79,7 @@ export function AttackList() {
   const days = useChoice('days', SPANS);
   const since = days === '' ? undefined : new Date(Date.now() - Number(days) * DAY_MS).toISOString();
   const reads = useAttacks({ page, since }, [page, days, openAttacks.value]);
-  const { value, failure } = reads.loaded.value;
+  const { value, failure } = reads;
   if (failure?.status === 404) return <NoGuard />;
   // The live stream has newer figures of attacks at this guard than the list.
   const own = new Map(live.value?.guard?.attacks.map((attack) => [attack.id, attack]));

@@ -2,7 +2,7 @@ import { useMemo } from 'preact/hooks';
 import { readFleet, ruleCalls } from '../../api/account.ts';
 import { readHealth } from '../../api/server.ts';
 import type { FleetInstance, Rule } from '../../api/types.ts';
-import { live, rulesVersion } from '../../live.ts';
+import { live } from '../../live.ts';
 import { account, may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { Link } from '../../ui/link.tsx';
@@ -19,11 +19,11 @@ const REFRESH_MS = 10_000;
 
 export function Fleet() {
   const reads = useLoaded(readFleet, [account.value], { everyMs: REFRESH_MS });
-  const rules = useLoaded(ruleCalls.list, [account.value, rulesVersion.value]);
-  const { value, failure } = reads.loaded.value;
+  const rules = useLoaded(ruleCalls.list, [account.value, ruleCalls.version.value]);
+  const { value, failure } = reads;
   const guards = value?.result ?? [];
   const own = live.value?.guard?.instance;
-  const known = rules.loaded.value.value?.result;
+  const known = rules.value?.result;
   const columns = useMemo(() => columnsOf(guards, known ?? [], own), [value, known, own]);
   const hasNoGuard = failure?.status === 404 || value?.result.length === 0;
   return (
@@ -113,7 +113,7 @@ function columnsOf(
 
 function ThisServer() {
   const reads = useLoaded(readHealth, []);
-  const { value } = reads.loaded.value;
+  const { value } = reads;
   if (value === undefined) return <LoadState of={reads} what="roles and versions of this server" />;
   const { roles, versions } = value.result;
   return (

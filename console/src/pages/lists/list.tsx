@@ -37,8 +37,7 @@ async function readBoth(): Promise<Outcome<readonly Row[]>> {
 export function AccessLists() {
   const { field, text } = useSearchField('Search by network, name or comment', 'Network, name');
   const reads = useLoaded(readBoth, [account.value], { everyMs: REFRESH_MS });
-  const { again, loaded } = reads;
-  const { value } = loaded.value;
+  const { again, value } = reads;
   const columns = useMemo(() => columnsOf(again), []);
   const isMatch = (row: Row) => `${entryValue(row)} ${row.comment}`.toLowerCase().includes(text);
   const found = value?.filter(isMatch) ?? [];

@@ -18,7 +18,7 @@ const HISTORY_MS = 60_000;
 export function Nodes() {
   const reads = useLoaded(readHealth, [], { everyMs: POLL_MS });
   const history = useLoaded(readHealthHistory, [], { everyMs: HISTORY_MS });
-  const { value } = reads.loaded.value;
+  const { value } = reads;
   const contact = useMemo(() => watchContact(POLL_MS + CONTACT_MS), []);
   useEffect(() => contact.stop, []);
   useEffect(() => {
@@ -50,7 +50,7 @@ export function Nodes() {
       {now?.networks.map((network) => (
         <NetworkSection key={network.network} network={network} changed={reads.again} />
       ))}
-      {now && <HistoryGraphs minutes={history.loaded.value.value?.result ?? []} />}
+      {now && <HistoryGraphs minutes={history.value?.result ?? []} />}
       {now && <Limits health={now} />}
     </div>
   );

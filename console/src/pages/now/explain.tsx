@@ -47,8 +47,7 @@ export function Explain() {
 function Explained({ name, type }: { readonly name: string; readonly type: string }) {
   const id = ruleInForceId.value;
   const read = id !== undefined && (() => readAnalytics(id, { name, type }));
-  const { loaded } = useLoaded(read, [id, name, type]);
-  const { value, failure } = loaded.value;
+  const { value, failure } = useLoaded(read, [id, name, type]);
   if (id === undefined)
     return <p>→ passes unless the list of denied names contains it: no rule is in force.</p>;
   if (failure !== undefined) return <ErrorBox failure={failure} />;

@@ -1,5 +1,5 @@
 import { ruleCalls } from '../../api/account.ts';
-import { live, rulesVersion } from '../../live.ts';
+import { live } from '../../live.ts';
 import { may } from '../../session.ts';
 import { Link } from '../../ui/link.tsx';
 import { useLoaded } from '../../ui/useLoaded.ts';
@@ -28,8 +28,7 @@ export function InForce() {
 }
 
 function RuleInForce({ id, mode }: { readonly id: string; readonly mode: Mode }) {
-  const { loaded } = useLoaded(() => ruleCalls.read(id), [id, rulesVersion.value]);
-  const tagged = loaded.value.value;
+  const { value: tagged } = useLoaded(() => ruleCalls.read(id), [id, ruleCalls.version.value]);
   const rule = tagged?.item;
   return (
     <section class="in-force">

@@ -22,10 +22,9 @@ export function useOnboarding(): VNode | null | undefined {
   const guard = live.value?.guard;
   const isHidden = useSignal<boolean | undefined>(undefined);
   // A server without a guard has no attacks.
-  const { loaded } = useLoaded(() => listAttacks({}), [account.value, guard?.attack], {
+  const { value, failure } = useLoaded(() => listAttacks({}), [account.value, guard?.attack], {
     isHeld: guard === undefined,
   });
-  const { value, failure } = loaded.value;
   const attacks = value?.info.total_count;
   const steps = guard && attacks !== undefined ? stepsOf(guard, attacks > 0 || guard.attack) : undefined;
   const isDone = steps?.every(({ done }) => done);

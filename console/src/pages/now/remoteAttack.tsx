@@ -8,7 +8,7 @@ const ZONES_NAMED = 2;
 
 /** Returns an attack that another guard of the account reports, if any, and the number of further ones. */
 export function useRemoteAttack() {
-  const { value } = useAttacks({}).loaded.value;
+  const { value } = useAttacks({});
   const own = live.value?.guard?.instance;
   const [attack, ...others] = (value?.result ?? []).filter(
     (one) => one.instance !== undefined && one.instance !== own && isCurrent(one, live.value),

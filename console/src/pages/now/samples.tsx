@@ -23,8 +23,7 @@ export function Samples({ at, hasSeconds }: SamplesProps) {
 }
 
 function SamplesOf({ at }: { readonly at: number }) {
-  const { loaded } = useLoaded(() => readSamples(at), [at]);
-  const { value, failure } = loaded.value;
+  const { value, failure } = useLoaded(() => readSamples(at), [at]);
   return (
     <section class="samples-of" aria-live="polite">
       <h3>

@@ -9,8 +9,8 @@ const REFRESH_MS = 2_000;
 export function TopLimited() {
   const largest = currentAttacks.value[0];
   const read = largest && (() => readAttack(largest.id));
-  const { loaded } = useLoaded(read, [largest?.id], { everyMs: REFRESH_MS });
-  const attack = loaded.value.value?.result;
+  const { value } = useLoaded(read, [largest?.id], { everyMs: REFRESH_MS });
+  const attack = value?.result;
   return (
     <section class="top-limited">
       <h3>{largest === undefined ? 'Limited most' : topHeading(largest)}</h3>

@@ -22,7 +22,7 @@ export function Traffic({ aside }: { readonly aside: ComponentChildren }) {
   const picked = useSignal<number | undefined>(undefined);
   const now = Math.floor(Date.parse(live.value?.at ?? '') / 1000) || Math.floor(Date.now() / 1000);
   const range = timeRangeOf(query, now);
-  const { shown, loaded } = useTraffic(range);
+  const { shown, reads } = useTraffic(range);
   const select = (wanted: string | readonly [number, number]) =>
     goTo(`${location}?${withTimeRange(query, wanted)}`, { replace: true });
   const shared = {
@@ -45,7 +45,7 @@ export function Traffic({ aside }: { readonly aside: ComponentChildren }) {
         </h2>
         <RangeChoice range={range} select={select} />
       </div>
-      {loaded.failure && <ErrorBox failure={loaded.failure} isOver={loaded.value !== undefined} />}
+      {reads.failure && <ErrorBox failure={reads.failure} isOver={reads.value !== undefined} />}
       <div class="traffic">
         <div class="traffic-graphs">
           <h3>Users: queries for known names</h3>
@@ -68,15 +68,15 @@ export function Traffic({ aside }: { readonly aside: ComponentChildren }) {
 /** Returns the points of a range: seconds from the live stream, or minutes from the server. */
 function useTraffic({ from, to, hasSeconds }: TimeRange) {
   const [fromMinute, toMinute] = [Math.floor(from / MINUTE_S), Math.ceil(to / MINUTE_S)];
-  const { loaded } = useLoaded(
+  const reads = useLoaded(
     !hasSeconds && (() => readMinuteRates(fromMinute * MINUTE_S, toMinute * MINUTE_S)),
     // Without seconds, the range is read again each minute.
     hasSeconds ? [hasSeconds] : [fromMinute, toMinute],
   );
-  const minutes = loaded.value.value?.result;
+  const minutes = reads.value?.result;
   const read = useMemo(() => minutes && pointsOfMinutes(minutes), [minutes]);
   const shown = hasSeconds ? points.value.filter(({ at }) => at >= from && at <= to) : read;
-  return { shown: shown ?? [], loaded: loaded.value };
+  return { shown: shown ?? [], reads };
 }
 
 interface RangeChoiceProps {

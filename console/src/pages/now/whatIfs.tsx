@@ -12,10 +12,9 @@ export function WhatIfs() {
   const rule = live.value?.guard?.rule;
   // Only a guard can simulate. The live stream reports whether one runs in this server.
   const isGuarded = hasGuard.value;
-  const { loaded } = useLoaded(isGuarded && readWhatIf, [isGuarded, JSON.stringify(rule)], {
+  const { value, failure } = useLoaded(isGuarded && readWhatIf, [isGuarded, JSON.stringify(rule)], {
     everyMs: REFRESH_MS,
   });
-  const { value, failure } = loaded.value;
   const what = value?.result;
   return (
     <section class="what-ifs">

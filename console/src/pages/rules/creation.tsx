@@ -27,7 +27,7 @@ export function RuleCreationForm() {
   const name = useDraft('name', '');
   const settings = useDraft('settings', FIRST);
   // Locations of the guards are suggested. Without a guard, there is no suggestion.
-  const fleet = useLoaded(readFleet, [account.value]).loaded.value;
+  const fleet = useLoaded(readFleet, [account.value]);
   const scopeName = scope.value;
   const isGlobal = scopeName === 'global';
   const places = isGlobal

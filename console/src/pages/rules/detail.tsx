@@ -1,5 +1,5 @@
 import { ruleCalls } from '../../api/account.ts';
-import { ruleInForceId, rulesVersion } from '../../live.ts';
+import { ruleInForceId } from '../../live.ts';
 import { isGuarded } from '../../session.ts';
 import { RecordPage } from '../../ui/form/recordPage.tsx';
 import { History } from './history.tsx';
@@ -14,7 +14,6 @@ export function RuleDetail({ id }: { readonly id: string }) {
       list="/rules"
       id={id}
       calls={ruleCalls}
-      version={rulesVersion.value}
       nameOf={scopeText}
       deletion={async (rule) => {
         const all = await ruleCalls.list();

@@ -1,5 +1,4 @@
-import { readAudit } from '../../api/account.ts';
-import { rulesVersion } from '../../live.ts';
+import { readAudit, ruleCalls } from '../../api/account.ts';
 import { may } from '../../session.ts';
 import { Link } from '../../ui/link.tsx';
 import { LoadState } from '../../ui/loadState.tsx';
@@ -12,8 +11,8 @@ import { actorOf, verbOf } from '../activity/texts.ts';
 export function History({ id, name }: { readonly id: string; readonly name: string }) {
   const isAllowed = may('dns_protection:audit');
   const read = isAllowed && (() => readAudit({ rule_id: id, per_page: 100 }));
-  const reads = useLoaded(read, [id, rulesVersion.value, isAllowed]);
-  const { value } = reads.loaded.value;
+  const reads = useLoaded(read, [id, ruleCalls.version.value, isAllowed]);
+  const { value } = reads;
   return (
     <section>
       <h2>History</h2>

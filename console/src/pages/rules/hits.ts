@@ -32,4 +32,4 @@ async function readHits(rules: readonly Rule[]): Promise<Outcome<Hits>> {
 const NO_RULES: readonly Rule[] = [];
 
 export const useHits = (rules = NO_RULES): Hits | undefined =>
-  useLoaded(() => readHits(rules), [account.value, rules], { everyMs: REFRESH_MS }).loaded.value.value;
+  useLoaded(() => readHits(rules), [account.value, rules], { everyMs: REFRESH_MS }).value;

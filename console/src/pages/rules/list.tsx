@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import { ruleCalls } from '../../api/account.ts';
 import type { Counts, Rule } from '../../api/types.ts';
-import { hasGuard, ruleInForceId, rulesVersion } from '../../live.ts';
+import { hasGuard, ruleInForceId } from '../../live.ts';
 import { account, may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { useSearchField } from '../../ui/form/searchField.tsx';
@@ -15,16 +15,10 @@ import { type Hits, useHits } from './hits.ts';
 import { ModeSelect } from './modeSelect.tsx';
 import { bySpecificity, scopeText, supersededIn } from './texts.ts';
 
-async function readAll(): ReturnType<typeof ruleCalls.list> {
-  const outcome = await ruleCalls.list();
-  if ('value' in outcome) rulesVersion.value = outcome.value.etag ?? '';
-  return outcome;
-}
-
 export function RuleList() {
-  const reads = useLoaded(readAll, [account.value, rulesVersion.value]);
+  const reads = useLoaded(ruleCalls.list, [account.value, ruleCalls.version.value]);
   const { field, text, shown } = useSearchField('Search by scope or mode', 'Scope or mode');
-  const { value } = reads.loaded.value;
+  const { value } = reads;
   const hits = useHits(value?.result);
   const { rules, columns } = useMemo(() => {
     const sorted = bySpecificity(value?.result ?? []);

@@ -17,18 +17,18 @@ interface AdviceProps {
 
 export function MonitoringAdvice({ tagged, isDeleting }: AdviceProps) {
   const isShown = isGuarded.value && tagged.item.mode === 'monitoring';
-  const { loaded } = useLoaded(isShown && (() => readAnalytics(tagged.item.id)), [tagged.etag, isShown], {
+  const reads = useLoaded(isShown && (() => readAnalytics(tagged.item.id)), [tagged.etag, isShown], {
     isHeld: isDeleting,
     everyMs: REFRESH_MS,
   });
   const { failure, run } = useAction();
   if (!isShown) return null;
-  const totals = loaded.value.value?.result.totals;
+  const totals = reads.value?.result.totals;
   return (
     <section class="advice">
       <p>
         {totals === undefined ? (
-          (loaded.value.failure?.what ?? 'Reading what this rule would have dropped in the last hour …')
+          (reads.failure?.what ?? 'Reading what this rule would have dropped in the last hour …')
         ) : (
           <Findings totals={totals} />
         )}

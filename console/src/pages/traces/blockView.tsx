@@ -39,11 +39,10 @@ export function BlockView({ block }: { readonly block: string }) {
     [network, tag],
   );
   const traces = useLoaded(() => rpc<readonly Trace[]>({ network, ...call }), [network, tag]);
-  const read = headers.loaded.value;
   // Undefined until it is read, null if no node returned it.
-  const header = read.value ?? (read.failure ? null : read.value);
+  const header = headers.value ?? (headers.failure ? null : headers.value);
   const number = header ? Number(header.number) : isNumber ? Number(block) : undefined;
-  const { value, failure } = traces.loaded.value;
+  const { value, failure } = traces;
   const all = useMemo(() => value && entriesOf(value), [value]);
   const again = () => {
     headers.again();

@@ -1,7 +1,6 @@
 import { useSearch } from 'wouter-preact';
 import { forgetZone, policyCalls } from '../../api/account.ts';
 import type { ZonePolicy } from '../../api/types.ts';
-import { zonesVersion } from '../../live.ts';
 import { confirm } from '../../ui/form/confirm.tsx';
 import { RecordPage } from '../../ui/form/recordPage.tsx';
 import { showOutcome } from '../../ui/toast.tsx';
@@ -15,7 +14,6 @@ export function PolicyDetail({ id }: { readonly id: string }) {
       list="/zones"
       id={id}
       calls={policyCalls}
-      version={zonesVersion.value}
       nameOf={({ zone }) => zone}
       deletion={async ({ zone }) => ({
         typed: zone,

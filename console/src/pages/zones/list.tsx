@@ -1,7 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import { listAssessments, policyCalls } from '../../api/account.ts';
 import type { ZoneAssessment, ZonePolicy } from '../../api/types.ts';
-import { zonesVersion } from '../../live.ts';
 import { account, isGuarded, may } from '../../session.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { useSearchField } from '../../ui/form/searchField.tsx';
@@ -17,28 +16,22 @@ import { assessmentTexts, limitedShare, rateText, sensitivitiesText, zonesHeadli
 
 const REFRESH_MS = 10_000;
 
-async function readPolicies(): ReturnType<typeof policyCalls.list> {
-  const outcome = await policyCalls.list();
-  if ('value' in outcome) zonesVersion.value = outcome.value.etag ?? '';
-  return outcome;
-}
-
 const hasArrived = ({ value, failure }: Loaded<unknown>): boolean =>
   value !== undefined || failure !== undefined;
 
 export function ZoneList() {
-  const policies = useLoaded(readPolicies, [account.value, zonesVersion.value]);
-  const assessments = useLoaded(listAssessments, [account.value, zonesVersion.value], {
+  const policies = useLoaded(policyCalls.list, [account.value, policyCalls.version.value]);
+  const assessments = useLoaded(listAssessments, [account.value, policyCalls.version.value], {
     everyMs: REFRESH_MS,
   });
   const { field, text } = useSearchField('Search by zone', 'Zone');
   const isMatch = ({ zone }: { readonly zone: string }) => zone.includes(text);
-  const { value } = policies.loaded.value;
+  const { value } = policies;
   const listed = value?.result;
-  const assessed = assessments.loaded.value.value;
+  const assessed = assessments.value;
   const columns = useMemo(() => assessmentColumns(listed ?? []), [listed]);
   // Both tables appear together, so that the second one does not move.
-  const isReady = hasArrived(policies.loaded.value) && hasArrived(assessments.loaded.value);
+  const isReady = hasArrived(policies) && hasArrived(assessments);
   return (
     <div class="page zone-list">
       <div class="head">

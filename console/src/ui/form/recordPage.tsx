@@ -17,8 +17,6 @@ interface RecordPageProps<Item extends StoredRecord, Settings extends Texts, Pat
   readonly kind: 'rule' | 'policy' | 'entry';
   readonly id: string;
   readonly calls: ReturnType<typeof collection<Item, never, Patch>>;
-  /** Changes when the live stream reports another version of the records. */
-  readonly version?: string;
   readonly list: '/rules' | '/zones' | '/lists';
   readonly nameOf: (item: Item) => string;
   /** Returns the consequence of a deletion, and the name that the user must type, if any. */
@@ -41,8 +39,8 @@ export function RecordPage<Item extends StoredRecord, Settings extends Texts, Pa
   const { kind, id, calls, list, nameOf, titles, settingsOf } = props;
   // While a record is being deleted, it is not read again: the live stream may report the deletion first.
   const isDeleting = useSignal(false);
-  const reads = useLoaded(() => calls.read(id), [id, props.version], { isHeld: isDeleting.value });
-  const isGone = reads.loaded.value.failure?.status === 404;
+  const reads = useLoaded(() => calls.read(id), [id, calls.version.value], { isHeld: isDeleting.value });
+  const isGone = reads.failure?.status === 404;
   const isEditable = may('dns_protection:write') && !isGone;
   const confirmDeletion = async (tagged: Tagged<Item>) => {
     const name = `The ${kind} for ${nameOf(tagged.item)}`;

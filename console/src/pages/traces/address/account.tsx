@@ -18,11 +18,11 @@ interface AccountStateProps {
 
 export function AccountState({ address, heads }: AccountStateProps) {
   const network = useNetwork();
-  const { loaded } = useLoaded(async () => {
+  const { value } = useLoaded(async () => {
     const calls = METHODS.map((method) => ({ method, params: [address, 'latest'] }));
     return { value: await rpcBatch<string>(network, calls) };
   }, [address, network, heads]);
-  const outcomes: readonly Outcome<string>[] = loaded.value.value ?? [];
+  const outcomes: readonly Outcome<string>[] = value ?? [];
   const [balance, nonce, code] = outcomes.map((one) => ('value' in one ? one.value : undefined));
   const failed = outcomes.find((one) => 'failure' in one);
   return (

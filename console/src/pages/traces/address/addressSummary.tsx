@@ -25,10 +25,9 @@ interface AddressSummaryLineProps {
  */
 export function AddressSummaryLine({ address, newest }: AddressSummaryLineProps) {
   const network = useNetwork();
-  const { loaded } = useLoaded(() => read(address, network), [address, network, newest], {
+  const { value, failure } = useLoaded(() => read(address, network), [address, network, newest], {
     isHeld: newest === undefined,
   });
-  const { value, failure } = loaded.value;
   return (
     <p class="summary">
       {value && <SummaryText known={value} />}

@@ -24,17 +24,17 @@ export function Landing() {
   const isReading = useRef(false);
   // On a fast chain, heads that arrive during a read are skipped. A later read includes their blocks.
   const { heads, isLive } = useHeads(() => isReading.current);
-  const { loaded, again } = useLoaded(
+  const reads = useLoaded(
     async () => {
       isReading.current = true;
-      const answer = await readLatest(network, loaded.peek().value);
+      const answer = await readLatest(network, reads.value);
       isReading.current = false;
       return answer;
     },
     [network, heads],
     { isHeld: isHeld.value },
   );
-  const { value: latest, failure } = loaded.value;
+  const { value: latest, failure, again } = reads;
   const hold = (isWanted: boolean) => () => {
     isHeld.value = isWanted;
   };

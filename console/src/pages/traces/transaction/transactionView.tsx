@@ -33,14 +33,13 @@ export function TransactionView({ hash }: { readonly hash: string }) {
   const attempts = useSignal(0);
   const on = [hash, network, attempts.value];
   const nodes = useLoaded(async () => ({ value: await readNodeData(hash, network) }), on);
-  const data = nodes.loaded.value.value ?? UNREAD;
-  const { loaded } = useLoaded(async (): Promise<Outcome<readonly Trace[] | undefined>> => {
+  const data = nodes.value ?? UNREAD;
+  const { value: traces, failure } = useLoaded(async (): Promise<Outcome<readonly Trace[] | undefined>> => {
     const answer = await rpc<readonly Trace[] | null>({ network, ...call });
     if ('failure' in answer) return answer;
     const isBlock = !answer.value?.length && (await goToBlock(hash, network));
     return { value: isBlock ? undefined : (answer.value ?? []) };
   }, on);
-  const { value: traces, failure } = loaded.value;
   const root = traces?.[0];
   const isPending = data.transaction?.blockHash === null;
   const isUnknown = traces?.length === 0 && data.isSettled && data.transaction === undefined;

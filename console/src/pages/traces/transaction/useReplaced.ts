@@ -9,12 +9,12 @@ export function useReplaced({ blockNumber, blockHash }: Trace): boolean {
   const network = useNetwork();
   const { breaks } = useHeads();
   const params = [`0x${blockNumber.toString(16)}`, false];
-  const { loaded } = useLoaded(
+  const { value } = useLoaded(
     () => rpc<BlockHeader | null>({ network, method: 'eth_getBlockByNumber', params }),
     [network, blockNumber, breaks],
     { isHeld: breaks === 0 },
   );
   // If no node returned the block, the previous result remains.
-  const hash = loaded.value.value?.hash;
+  const hash = value?.hash;
   return hash !== undefined && hash !== blockHash;
 }
