@@ -36,7 +36,8 @@ export function TryItPage() {
   const isReading = [rest, methods].every(({ failure }) => failure === undefined);
   const all = [
     ...(openApi ? restOperations(openApi, account.value) : []),
-    ...(openRpc ? rpcOperations(openRpc) : []),
+    // They follow the operations of the REST API, which would move them if they arrived later.
+    ...(openRpc && (openApi || rest.failure) ? rpcOperations(openRpc) : []),
   ];
   const chosen = all.find((operation) => operation.kind === kind && operation.id === id);
   const key = hasGatewayKey.value ? SECRET_OF_SESSION : undefined;
