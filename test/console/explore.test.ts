@@ -437,7 +437,16 @@ describe.skipIf(CHROMIUM === undefined)(
     });
 
     it('sends operations of the REST and RPC documents, shows the responses, and copies commands that run in a shell', async () => {
+      const release = await holdRequests(page, '**/openapi.json');
+      const discovered = page.waitForResponse(
+        (answer) => answer.request().postDataJSON()?.method === 'rpc.discover',
+      );
       await go('Try');
+      await (await discovered).finished();
+      await inPage(page, DRAWN);
+      // The methods follow the operations of the REST API, so they would move when these arrive.
+      expect(await page.getByRole('heading', { name: 'JSON-RPC' }).count()).toBe(0);
+      release();
       const document = (await (await fetch(`${floodgate.url}/client/v4/openapi.json`)).json()) as {
         readonly paths: Readonly<Record<string, object>>;
       };

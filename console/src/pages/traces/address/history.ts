@@ -2,18 +2,24 @@
  * Traces of an address: a list that ends with pages of older traces, and new traces that the user has not shown yet.
  */
 import { signal } from '@preact/signals';
-import type { Failure } from '../../../api/failure.ts';
-import { type RpcCall, rpc } from '../../../api/rpc.ts';
+import type { Failure, Outcome } from '../../../api/failure.ts';
+import { type RpcCall, rpc, rpcBatch } from '../../../api/rpc.ts';
 import { subscribe } from '../../../api/subscription.ts';
 import type { Filter } from '../filter.ts';
 import { keyOfTrace } from '../frames/describe.ts';
-import type { AddressTracesPage, PushedTrace, Trace } from '../types.ts';
+import type { AddressTracesPage, BlockHeader, PushedTrace, Trace } from '../types.ts';
 
 const PAGE_TRACES = 50;
 /** Maximum number of pages that one click reads until a page contains a trace. A rare filter leaves many empty. */
 const MAX_EMPTY_PAGES = 10;
 /** Maximum number of new traces that wait to be shown. If more arrive, the list is read again instead. */
 const MAX_WAITING = 1_000;
+
+/** Number of blocks that are compared after a reorganisation. */
+const CHECKED_BLOCKS = 20;
+
+const hashOf = (answer: Outcome<BlockHeader | null> | undefined): string | undefined =>
+  answer !== undefined && 'value' in answer ? answer.value?.hash : undefined;
 
 export type Range = readonly [number, number];
 
@@ -95,13 +101,15 @@ export class AddressHistory {
   }
 
   /**
-   * Compares the list with the newest traces: some may have been missed while no subscription was open. The gateway
-   * reports a replaced block only to subscribers to which it sent the block, so not to this one after it read the list.
+   * Looks for traces that were missed while no subscription was open, and for shown traces whose block was replaced. The
+   * gateway reports a replaced block only to subscribers to which it sent the block.
    */
   async check(): Promise<void> {
     if (this.cursor.value === undefined || this.#filter.order !== undefined) return;
-    const shown = this.traces.value;
-    const answer = await rpc<AddressTracesPage>({ ...this.call, signal: this.#ended.signal });
+    const [answer] = await Promise.all([
+      rpc<AddressTracesPage>({ ...this.call, signal: this.#ended.signal }),
+      this.#markReplaced(),
+    ]);
     if (this.#ended.signal.aborted) return;
     if ('failure' in answer) {
       this.isBehind.value = true;
@@ -112,10 +120,21 @@ export class AddressHistory {
     this.isBehind.value = missed.length > 0 && missed.length === traces.length && cursor !== null;
     if (!this.isBehind.value)
       this.waiting.value = [...missed, ...this.waiting.value].sort((a, b) => b.blockNumber - a.blockNumber);
-    const first = cursor === null ? 0 : (traces.at(-1)?.blockNumber ?? Number.POSITIVE_INFINITY) + 1;
-    const keys = new Set(traces.map(keyOfTrace));
-    const gone = shown.filter((trace) => trace.blockNumber >= first && !keys.has(keyOfTrace(trace)));
-    this.replaced.value = new Set([...this.replaced.value, ...gone.map(keyOfTrace)]);
+  }
+
+  /** Compares the newest blocks with those of the nodes, which know of a reorganisation before the index. */
+  async #markReplaced(): Promise<void> {
+    const shown = this.traces.value;
+    const blocks = [...new Set(shown.map(({ blockNumber }) => blockNumber))].slice(0, CHECKED_BLOCKS);
+    if (blocks.length === 0) return;
+    const method = 'eth_getBlockByNumber';
+    const calls = blocks.map((block) => ({ method, params: [`0x${block.toString(16)}`, false] }));
+    const answers = await rpcBatch<BlockHeader | null>(this.#network, calls, this.#ended.signal);
+    const hashes = new Map(blocks.map((block, i) => [block, hashOf(answers[i])]));
+    const replaced = shown.filter(
+      ({ blockNumber, blockHash }) => (hashes.get(blockNumber) ?? blockHash) !== blockHash,
+    );
+    this.replaced.value = new Set([...this.replaced.value, ...replaced.map(keyOfTrace)]);
   }
 
   end(): void {
