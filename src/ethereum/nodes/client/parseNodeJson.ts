@@ -2,7 +2,7 @@
 const MIN_BYTES_PER_CONTAINER = 16;
 /** Responses up to this size may have any structure: parsing one takes a few milliseconds. */
 const ANY_STRUCTURE_BYTES = 64 * 1024;
-const [BRACKET, BRACE] = [0x5b, 0x7b];
+const CONTAINER_STARTS = [0x5b, 0x7b]; // [ and {
 
 /**
  * Parses the JSON of a node's response. Throws SyntaxError for invalid JSON, and for a response of tiny lists or
@@ -14,11 +14,10 @@ export function parseNodeJson(bytes: Buffer): unknown {
 }
 
 function checkContainers(bytes: Buffer): void {
-  const most = bytes.length / MIN_BYTES_PER_CONTAINER;
-  let count = 0;
-  for (let i = 0; i < bytes.length; i++) {
-    const byte = bytes[i];
-    if ((byte === BRACKET || byte === BRACE) && ++count > most)
-      throw new SyntaxError(`more than one list or object per ${MIN_BYTES_PER_CONTAINER} bytes`);
-  }
+  let left = bytes.length / MIN_BYTES_PER_CONTAINER;
+  // `indexOf` needs a tenth of the time of a loop over all bytes.
+  for (const start of CONTAINER_STARTS)
+    for (let at = bytes.indexOf(start); at !== -1; at = bytes.indexOf(start, at + 1))
+      if (--left < 0)
+        throw new SyntaxError(`more than one list or object per ${MIN_BYTES_PER_CONTAINER} bytes`);
 }
