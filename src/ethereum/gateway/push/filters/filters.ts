@@ -156,7 +156,8 @@ export class Filters {
     const filter = this.#filters.get(id);
     if (filter === undefined)
       throw notFound(
-        'it was uninstalled, not polled for 5 minutes, not polled in time, ended with its API key, or ended by a restart',
+        'it was uninstalled, not polled for 5 minutes, ended with its API key, ended by a restart, or ended because ' +
+          'results would have been lost; create a new one',
       );
     filter.unused.refresh();
     return filter;
