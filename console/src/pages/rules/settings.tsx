@@ -1,4 +1,5 @@
 import type { RuleSettings } from '../../api/types.ts';
+import type { FieldsProps } from '../../ui/form/editForm.tsx';
 import { bindingOf, CheckField, SelectField } from '../../ui/form/fields.tsx';
 import { modeEffects, modes } from './texts.ts';
 
@@ -28,12 +29,7 @@ export const levelsOf = (name: keyof typeof SENSITIVITIES): readonly (readonly [
   ...(name === 'profile_sensitivity' ? ([['very_high', 'very high']] as const) : []),
 ];
 
-export interface SettingsFieldsProps {
-  readonly value: Settings;
-  readonly change: (settings: Settings) => void;
-}
-
-export const SettingsFields = ({ value, change }: SettingsFieldsProps) => (
+export const SettingsFields = ({ value, change }: Omit<FieldsProps<Settings>, 'failure'>) => (
   <>
     <fieldset>
       <legend>Mode</legend>
