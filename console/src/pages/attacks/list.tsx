@@ -4,6 +4,7 @@ import { ATTACKS_PER_PAGE } from '../../api/account.ts';
 import type { AttackSummary } from '../../api/types.ts';
 import { currentAttacks } from '../../attackSign.ts';
 import { live, unknownSince } from '../../live.ts';
+import { isNotifying, obstacle, setNotifying } from '../../notifications.ts';
 import { EmptyState } from '../../ui/emptyState.tsx';
 import { Choice, useChoice } from '../../ui/form/choice.tsx';
 import { Link } from '../../ui/link.tsx';
@@ -16,7 +17,6 @@ import { UnknownSince } from '../../ui/value/unknownSince.tsx';
 import { UntrustedText } from '../../ui/value/untrustedText.tsx';
 import { NoGuard } from '../noGuard.tsx';
 import { isCurrent } from './current.ts';
-import { NotifySwitch } from './notify.tsx';
 import { useAttacks } from './readPage.ts';
 import { attackDurationMs, locationText, usersText, zonesText } from './texts.ts';
 
@@ -122,6 +122,25 @@ export function AttackList() {
         </Pages>
       )}
     </div>
+  );
+}
+
+function NotifySwitch() {
+  const isOn = isNotifying.value;
+  return (
+    <p class="notify">
+      Notifications of new attacks in this browser, while a tab is open:{' '}
+      {obstacle.value === undefined ? (
+        <>
+          <strong>{isOn ? 'on' : 'off'}</strong>{' '}
+          <button type="button" onClick={() => void setNotifying(!isOn)}>
+            {isOn ? 'Switch off' : 'Switch on'}
+          </button>
+        </>
+      ) : (
+        <span class="look">! not possible, {obstacle.value}.</span>
+      )}
+    </p>
   );
 }
 
