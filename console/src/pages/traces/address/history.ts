@@ -14,9 +14,8 @@ const PAGE_TRACES = 50;
 const MAX_EMPTY_PAGES = 10;
 /** Maximum number of new traces that wait to be shown. If more arrive, the list is read again instead. */
 const MAX_WAITING = 1_000;
-
-/** Number of blocks that are compared after a reorganisation. */
-const CHECKED_BLOCKS = 20;
+/** Number of blocks that are compared after a reorganisation. The deepest one since the merge replaced seven. */
+const CHECKED_BLOCKS = 8;
 
 const hashOf = (answer: Outcome<BlockHeader | null> | undefined): string | undefined =>
   answer !== undefined && 'value' in answer ? answer.value?.hash : undefined;
