@@ -8,6 +8,7 @@ export { type DataDirLock, lockDataDir } from './data/dataDirLock.ts';
 export { isTraceStore, verifyStore } from './data/verifyStore.ts';
 export { exportProfile, importProfile } from './dns/profileFiles.ts';
 export type { TestFlood } from './dns/testFlood.ts';
+export { finalityOf } from './ethereum/finalityOf.ts';
 export { examineNode } from './jobs/examineNode.ts';
 export { type ExportedHeader, exportHeaders, exportTraces } from './jobs/exportTraces.ts';
 export { type FillIndexOptions, type FillProgress, fillIndex } from './jobs/fillIndex.ts';

@@ -71,36 +71,53 @@ export function registerIndex(program: Command): void {
     'index.maxBlockBytes',
     'index.traceTimeoutMs',
     'index.checkReceipts',
+    'index.finality',
   ];
   addOwnConfigFlags(command, options).action(async () => {
     const config = readConfig(command);
     const flags = command.opts<IndexFlags>();
-    const { from = flags.again?.fromBlock, to = flags.again?.toBlock, network, upstream, toStore } = flags;
+    const from = flags.from ?? flags.again?.fromBlock;
     if (flags.retryUnavailable) return retry(config, flags);
-    if (flags.fromDataDir !== undefined) return merge(config, network, flags.fromDataDir);
+    if (flags.fromDataDir !== undefined) return merge(config, flags.network, flags.fromDataDir);
     if (flags.rewind !== undefined) return print(await rewound(config, flags.rewind, flags));
     if (from === undefined)
       throw new ConfigError(
         'the blocks are missing: use --from BLOCK, --from-data-dir FOLDER or --retry-unavailable to index, or --rewind BLOCK to remove',
       );
-    const stop = stopAtSignal();
-    const { fillIndex, fillSharedIndex, indexAgain, rewriteSharedBlocks } = await import(
-      '../../server/index.ts'
-    );
-    const progress = new ProgressBar(process.stderr);
-    const { dataDir, traceStore, index: traceLimits } = config;
-    const fill = { dataDir, network, fromBlock: from, toBlock: to, traceLimits, signal: stop, progress };
-    const shared = { ...fill, traceStore, upstream: upstreamOf(config, network, upstream) };
-    const local = (): FillIndexOptions => ({ ...fill, upstream: nodesOf(config, network, upstream ?? []) });
-    const filled = toStore
-      ? flags.again === undefined
-        ? fillSharedIndex(shared)
-        : rewriteSharedBlocks({ ...shared, toBlock: flags.again.toBlock })
-      : flags.again === undefined
-        ? fillIndex(local())
-        : indexAgain({ ...local(), toBlock: flags.again.toBlock });
-    await printFilled(filled, progress);
+    await fill(config, { ...flags, from });
   });
+}
+
+/** Indexes blocks. Prints the progress and a summary. */
+async function fill(
+  config: Config,
+  { from, to, again, network, upstream, toStore }: IndexFlags & { readonly from: number },
+): Promise<void> {
+  const { fillIndex, fillSharedIndex, finalityOf, indexAgain, rewriteSharedBlocks } = await import(
+    '../../server/index.ts'
+  );
+  const progress = new ProgressBar(process.stderr);
+  const { dataDir, traceStore, index: traceLimits } = config;
+  const range = {
+    dataDir,
+    network,
+    fromBlock: from,
+    toBlock: again?.toBlock ?? to,
+    finality: finalityOf(config.index),
+    traceLimits,
+    signal: stopAtSignal(),
+    progress,
+  };
+  const shared = { ...range, traceStore, upstream: upstreamOf(config, network, upstream) };
+  const local = (): FillIndexOptions => ({ ...range, upstream: nodesOf(config, network, upstream ?? []) });
+  const filled = toStore
+    ? again === undefined
+      ? fillSharedIndex(shared)
+      : rewriteSharedBlocks({ ...shared, toBlock: again.toBlock })
+    : again === undefined
+      ? fillIndex(local())
+      : indexAgain({ ...local(), toBlock: again.toBlock });
+  await printFilled(filled, progress);
 }
 
 /** Prints the summary of a fill. Sets the exit code if it was stopped before its end. */

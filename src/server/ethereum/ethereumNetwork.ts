@@ -33,7 +33,6 @@ import {
 } from '../../ethereum/ingest/index.ts';
 import {
   ChainMismatchError,
-  type Finality,
   type NodePool,
   type NodeRemoval,
   type PoolState,
@@ -46,6 +45,7 @@ import type { IngestMetrics } from '../health/ingestMetrics.ts';
 import { IngestReport } from '../health/ingestReport.ts';
 import { followSharedIndex, type SharedIndexWork } from '../jobs/followSharedIndex.ts';
 import { decimalChainId } from './decimalChainId.ts';
+import { finalityOf } from './finalityOf.ts';
 
 /** Maximum lag, in blocks, up to which the index counts as ready. */
 const MAX_READY_LAG_BLOCKS = 5;
@@ -131,7 +131,7 @@ export async function startEthereumNetwork(
   const { logger, tracer, followers } = dependencies;
   const { name, config } = options;
   checkAgreement(options);
-  const finality = finalityOf(config);
+  const finality = finalityOf(config.index);
   const network = await connect(options, dependencies);
   const { pool } = network;
   const source = new PooledSource(pool, {
@@ -237,7 +237,7 @@ function sharedWork(
 ): SharedIndexWork | undefined {
   if (combined === undefined) return undefined;
   return followSharedIndex(
-    { pollIntervalMs: config.index.pollIntervalMs, finality: finalityOf(config), fromBlock: indexFrom },
+    { pollIntervalMs: config.index.pollIntervalMs, finality: finalityOf(config.index), fromBlock: indexFrom },
     {
       combined,
       writer,
@@ -295,7 +295,7 @@ export const networkOptions = ({
   'chain'
 > => ({
   name,
-  finality: finalityOf(config),
+  finality: finalityOf(config.index),
   upstreams: upstream,
   pollIntervalMs: config.index.pollIntervalMs,
   timeoutMs: config.gateway.requestTimeoutMs,
@@ -350,12 +350,4 @@ function checkAgreement({ name, upstream, config }: EthereumNetworkOptions): voi
     throw new ConfigError(
       `gateway.agreement.methods requires two or more nodes, but network ${name} has one`,
     );
-}
-
-const DEPTH = 'depth:';
-
-/** Returns the option `index.finality` in parsed form; undefined if it is not set. */
-function finalityOf({ index: { finality } }: Config): Finality | undefined {
-  if (finality === undefined || finality === 'node' || finality === 'none') return finality;
-  return { depth: Number(finality.slice(DEPTH.length)) }; // the schema has checked the form
 }

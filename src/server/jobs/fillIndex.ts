@@ -5,7 +5,13 @@ import {
   type MissingBlocks,
   missingBlocks,
 } from '../../ethereum/ingest/index.ts';
-import type { BlockSource, IndexTraceLimits, TraceProvider } from '../../ethereum/nodes/index.ts';
+import {
+  type BlockSource,
+  type Finality,
+  finalNumber,
+  type IndexTraceLimits,
+  type TraceProvider,
+} from '../../ethereum/nodes/index.ts';
 import type { IndexedBlock, TraceStore } from '../../ethereum/traces/index.ts';
 import { withNodes } from '../ethereum/withNodes.ts';
 import { IndexingError, type IndexLocation, type NoSpace, withIndex } from './withIndex.ts';
@@ -17,6 +23,8 @@ export interface FillOptions {
   readonly fromBlock: number;
   /** Last block to index. Default: the newest final block. */
   readonly toBlock: number | undefined;
+  /** Rule that decides which blocks are final. Default: as the source reports. */
+  readonly finality?: Finality | undefined;
   readonly signal: AbortSignal;
   readonly progress: FillProgress;
   /** Default: blocks may always be written. */
@@ -57,10 +65,10 @@ export type FilledStore = MissingBlocks &
 export async function fillFrom(
   source: TraceProvider | BlockSource,
   store: FilledStore,
-  { fromBlock, toBlock: asked, signal, progress, noSpace = () => undefined }: FillOptions,
+  { fromBlock, toBlock: asked, finality, signal, progress, noSpace = () => undefined }: FillOptions,
 ): Promise<{ complete: boolean }> {
   await store.bindChain(await source.chain());
-  const toBlock = await lastBlock(source, store, asked);
+  const toBlock = await lastBlock(source, store, { asked, finality });
   if (fromBlock > toBlock)
     throw new IndexingError(`--from ${fromBlock} is after the last block to index, ${toBlock}`);
   await store.onDemand?.keep(fromBlock, toBlock);
@@ -101,10 +109,10 @@ export async function fillFrom(
 async function lastBlock(
   source: Pick<TraceProvider, 'heads'>,
   store: FilledStore,
-  asked: number | undefined,
+  { asked, finality }: { readonly asked: number | undefined; readonly finality: Finality | undefined },
 ): Promise<number> {
   const { latest } = await source.heads();
-  const final = await finalBlockOf(source);
+  const final = await finalBlockOf(source, finality);
   if (asked === undefined) return final;
   if (store.isFinalOnly && asked > final)
     throw new IndexingError(`--to ${asked} is not final yet; the highest final block is ${final}`);
@@ -118,10 +126,13 @@ async function lastBlock(
   return asked;
 }
 
-/** Returns the number of the highest final block of a source. */
-export async function finalBlockOf(source: Pick<TraceProvider, 'heads'>): Promise<number> {
-  const { latest, finalized } = await source.heads();
-  return finalized?.number ?? Math.max(0, latest.number - ASSUMED_FINAL_DEPTH);
+/** Returns the number of the highest final block of a source. If no block is final, one of a safe depth. */
+export async function finalBlockOf(
+  source: Pick<TraceProvider, 'heads'>,
+  finality: Finality = 'node',
+): Promise<number> {
+  const heads = await source.heads();
+  return finalNumber(finality, heads) ?? Math.max(0, heads.latest.number - ASSUMED_FINAL_DEPTH);
 }
 
 async function countMissing(store: MissingBlocks, fromBlock: number, toBlock: number): Promise<number> {

@@ -9,20 +9,27 @@ export interface FillSharedIndexOptions extends FillIndexOptions, Pick<SharedTar
  * Adds the missing final blocks of a range to the index that servers share. Reads them from the index in the data
  * folder, otherwise from nodes. Rejects with IndexingError or errors of the store.
  */
-export function fillSharedIndex(options: FillSharedIndexOptions): Promise<{ complete: boolean }> {
+export async function fillSharedIndex(options: FillSharedIndexOptions): Promise<{ complete: boolean }> {
   const trouble = (message: string): void => options.progress.trouble(message);
+  requireFinality(options);
   return withSharedTarget({ ...options, trouble }, ({ target, source }) => fillFrom(source, target, options));
 }
 
+function requireFinality({ finality }: FillSharedIndexOptions): void {
+  if (finality === 'none')
+    throw new IndexingError('index.finality is none, so no block may be written to the shared index');
+}
+
 /** Writes blocks of the shared index again, with a higher version, as the nodes return them. */
-export function rewriteSharedBlocks(
+export async function rewriteSharedBlocks(
   options: FillSharedIndexOptions & { readonly toBlock: number },
 ): Promise<{ complete: boolean }> {
-  const { fromBlock, toBlock, signal, progress } = options;
+  const { fromBlock, toBlock, finality, signal, progress } = options;
+  requireFinality(options);
   const trouble = (message: string): void => progress.trouble(message);
   return withSharedTarget({ ...options, trouble }, async ({ target, nodes }) => {
     if (nodes === undefined) throw new IndexingError('--again needs a node: set it with --upstream');
-    const final = await finalBlockOf(nodes);
+    const final = await finalBlockOf(nodes, finality);
     if (toBlock > final)
       throw new IndexingError(
         `--again: block ${toBlock} is not final yet; the highest final block is ${final}`,

@@ -30,7 +30,7 @@ async function checkBlocks(
 ): Promise<{ complete: boolean }> {
   const trouble = (message: string): void => progress.trouble(message);
   const head = (await store.head())?.number ?? -1;
-  const toBlock = Math.min(options.toBlock, head, await finalBlockOf(source));
+  const toBlock = Math.min(options.toBlock, head, await finalBlockOf(source, options.finality));
   for (let segment = segmentOf(fromBlock); segment <= segmentOf(toBlock) && !signal.aborted; segment++) {
     store.noteDamage?.([{ kind: 'segment', segment, isRebuilt: true }]);
     const repair = await store.repair?.();
