@@ -96,6 +96,35 @@ it('a transfer reads a zone of 24 MB from a server that does not wait for the gu
   expect(records).toBe(401);
 });
 
+it('a transfer of a larger zone is read all the time while its names are added', async () => {
+  let sent = 0;
+  const { server } = await serving((socket) => {
+    socket.once('data', (query) => {
+      socket.write(message(query, [record(QueryType.SOA, 22)]));
+      const large = message(query, [record(QueryType.TXT, 60_000)]);
+      const next = () => {
+        if (++sent < 2000) socket.write(large, next);
+        else socket.write(message(query, [record(QueryType.SOA, 22)]));
+      };
+      next();
+    });
+  });
+  const untilFull = async () => {
+    for (let before = -1; before !== sent; await delay(100)) before = sent;
+  };
+  let records = 0;
+  let first = 0;
+  for await (const _ of transferZone('example.test', server)) {
+    records++;
+    if (![20, 220, 420].includes(records)) continue;
+    await untilFull();
+    // The server sends as much as the guard has used.
+    if (records === 420) expect(sent).toBeGreaterThan(first + 100);
+    first = sent;
+  }
+  expect(records).toBe(2000);
+});
+
 it('a transfer fails if the server sends no more data', async () => {
   const { server } = await serving((socket) => {
     socket.once('data', (query) => socket.write(message(query, [record(QueryType.SOA, 22)])));

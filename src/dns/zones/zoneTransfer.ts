@@ -3,7 +3,8 @@
  * record data: a transfer may contain a million records, of which only owner and type are needed.
  */
 import { randomInt } from 'node:crypto';
-import { connect } from 'node:net';
+import { on } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import type { ServerAddress } from '../../platform/addresses/index.ts';
 import {
   expandName,
@@ -35,6 +36,7 @@ const READ_AHEAD_BYTES = 32 * 1024 * 1024;
 const MAX_TRANSFER_MS = 30 * 60_000;
 /** Maximum duration of a query for the serial number, which has a small answer. */
 const MAX_SERIAL_MS = 10_000;
+const PIECE_BYTES = 64 * 1024;
 const MS_PER_SECOND = 1000;
 const LENGTH_BYTES = 2;
 /** Bytes of a record's type, class, TTL and data length. */
@@ -123,9 +125,9 @@ async function* messages(
   signal?.addEventListener('abort', stop);
   if (signal?.aborted) stop();
   socket.write(Buffer.concat([Uint8Array.of(query.length >> 8, query.length & 0xff), query]));
-  let pending = Buffer.alloc(0);
+  let pending: Buffer = Buffer.alloc(0);
   try {
-    for await (const chunk of socket) {
+    for await (const chunk of piecesOf(socket)) {
       // Received data waits for the caller: the server is not idle.
       socket.setTimeout(0);
       onProgress?.();
@@ -152,6 +154,20 @@ async function* messages(
     clearTimeout(tooLong);
     signal?.removeEventListener('abort', stop);
     socket.destroy();
+  }
+}
+
+/**
+ * Yields the received bytes in pieces. The iterator of a socket returns all buffered bytes at once: the server would wait
+ * until the guard has used them.
+ */
+async function* piecesOf(socket: Socket): AsyncGenerator<Buffer> {
+  for await (const _ of on(socket, 'readable', { close: ['end'] })) {
+    for (;;) {
+      const piece: Buffer | null = socket.read(Math.min(PIECE_BYTES, socket.readableLength || 1));
+      if (piece === null) break;
+      yield piece;
+    }
   }
 }
 
