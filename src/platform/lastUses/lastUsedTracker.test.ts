@@ -60,6 +60,17 @@ it('LastUses writes each use once, also at the stop, and retries failed writes',
   expect(at.writes.map((write) => [...write.keys()])).toEqual([['a'], ['b', 'c']]);
 });
 
+it('LastUses tracks new ids however many were used before', async () => {
+  const at = store();
+  const uses = new LastUsedTracker({ timestampOf }, at);
+  for (let id = 0; id < 10_000; id++) uses.used(String(id));
+  await uses.write();
+  uses.used('new');
+  await uses.write();
+  expect(at.writes.map((write) => write.size)).toEqual([10_000, 1]);
+  await uses.stop();
+});
+
 it('LastUses tracks at most 10,000 ids', async () => {
   const uses = new LastUsedTracker({ timestampOf }, store());
   for (let id = 0; id < 10_100; id++) uses.used(String(id));

@@ -2,7 +2,7 @@ import { awaitedLater, inBackground } from '../background/index.ts';
 
 /** Interval at which last uses are written to the store. A crash loses later uses; a regular stop loses none. */
 const WRITE_MS = 60_000;
-/** Maximum number of tracked ids of tokens or keys. A store has far fewer valid ids. */
+/** Maximum number of ids of tokens or keys that are used between two writes. A store has far fewer valid ids. */
 const MAX_SEEN = 10_000;
 
 export interface LastUsedStore {
@@ -20,8 +20,8 @@ export interface LastUsesOptions {
 export class LastUsedTracker {
   readonly #store: LastUsedStore;
   readonly #timestampOf: LastUsesOptions['timestampOf'];
+  /** Uses that are not written yet. */
   readonly #seenAtMs = new Map<string, number>();
-  readonly #writtenAtMs = new Map<string, number>();
   readonly #timer: NodeJS.Timeout;
   #writing: Promise<void> | undefined;
 
@@ -36,8 +36,10 @@ export class LastUsedTracker {
   }
 
   async all(): Promise<ReadonlyMap<string, string>> {
+    // Copied first, because a write may end while the store is read.
+    const seen = [...this.#seenAtMs];
     const all = new Map(await this.#store.lastUses());
-    for (const [id, atMs] of this.#seenAtMs) all.set(id, later(all.get(id), this.#timestampOf(atMs)));
+    for (const [id, atMs] of seen) all.set(id, later(all.get(id), this.#timestampOf(atMs)));
     return all;
   }
 
@@ -58,11 +60,11 @@ export class LastUsedTracker {
   }
 
   async #writeOnce(): Promise<void> {
-    const seen = [...this.#seenAtMs].filter(([id, atMs]) => this.#writtenAtMs.get(id) !== atMs);
+    const seen = [...this.#seenAtMs];
     if (seen.length === 0) return;
     try {
       await this.#store.noteUses(new Map(seen.map(([id, atMs]) => [id, this.#timestampOf(atMs)])));
-      for (const [id, atMs] of seen) this.#writtenAtMs.set(id, atMs);
+      for (const [id, atMs] of seen) if (this.#seenAtMs.get(id) === atMs) this.#seenAtMs.delete(id);
     } catch {
       // Failed writes are not reported here, because the caller monitors the store and reports its faults.
     }
