@@ -1,7 +1,8 @@
+import { inBackground } from '../../../platform/background/index.ts';
 import { LastUsedTracker } from '../../../platform/lastUses/index.ts';
 import { type TokenStore, timestampOfMillis } from '../../index.ts';
 
-/** Maximum number of tokens whose requests are counted. The requests of further tokens are not counted. */
+/** Number of counted tokens at which the counts of removed tokens are forgotten. A store lists far fewer tokens. */
 const MAX_COUNTED = 10_000;
 
 export interface RequestsOfToken {
@@ -15,9 +16,12 @@ const NONE: RequestsOfToken = { count: 0, rejected: 0 };
 /** Counts the requests of each token and records the time of its last use. */
 export class TokenUses {
   readonly #last: LastUsedTracker;
+  readonly #tokens: Pick<TokenStore, 'list'>;
+  #isForgetting = false;
   readonly #requests = new Map<string, { count: number; rejected: number }>();
 
-  constructor(tokens: Pick<TokenStore, 'lastUses' | 'noteUses'>) {
+  constructor(tokens: Pick<TokenStore, 'lastUses' | 'noteUses' | 'list'>) {
+    this.#tokens = tokens;
     this.#last = new LastUsedTracker({ timestampOf: timestampOfMillis }, tokens);
   }
 
@@ -53,11 +57,28 @@ export class TokenUses {
     return this.#last.stop();
   }
 
+  /** Returns the counts of a token; undefined while those of removed tokens use all memory for counts. */
   #countedOf(id: string): { count: number; rejected: number } | undefined {
     const known = this.#requests.get(id);
-    if (known !== undefined || this.#requests.size >= MAX_COUNTED) return known;
+    if (known !== undefined) return known;
+    if (this.#requests.size >= MAX_COUNTED) {
+      if (!this.#isForgetting) inBackground('counts of tokens', () => this.#forgetRemoved());
+      return undefined;
+    }
     const made = { count: 0, rejected: 0 };
     this.#requests.set(id, made);
     return made;
+  }
+
+  async #forgetRemoved(): Promise<void> {
+    this.#isForgetting = true;
+    try {
+      const listed = new Set((await this.#tokens.list()).map(({ id }) => id));
+      for (const id of this.#requests.keys()) if (!listed.has(id)) this.#requests.delete(id);
+    } catch {
+      // The caller monitors the store and reports its faults. A later request tries again.
+    } finally {
+      this.#isForgetting = false;
+    }
   }
 }
