@@ -109,18 +109,18 @@ it('a transfer of a larger zone is read all the time while its names are added',
       next();
     });
   });
-  const untilFull = async () => {
+  /** Returns the number of sent messages when all buffers are full. If it is too low, the test is less strict. */
+  const whenFull = async () => {
     for (let before = -1; before !== sent; await delay(100)) before = sent;
+    return sent;
   };
   let records = 0;
   let first = 0;
   for await (const _ of transferZone('example.test', server)) {
     records++;
-    if (![20, 220, 420].includes(records)) continue;
-    await untilFull();
+    if (records === 20 || records === 220) first = await whenFull();
     // The server sends as much as the guard has used.
-    if (records === 420) expect(sent).toBeGreaterThan(first + 100);
-    first = sent;
+    if (records === 420) await until('the guard has read more', () => sent > first + 100);
   }
   expect(records).toBe(2000);
 });
