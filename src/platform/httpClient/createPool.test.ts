@@ -8,7 +8,7 @@ const BODY = 'a'.repeat(50_000);
 const LENGTH = `Content-Length: ${BODY.length}\r\n`;
 const CHUNK = `${BODY.length.toString(16)}\r\n${BODY}\r\n`;
 
-/** Heads and bodies of responses, of which the last bytes are passed to the handler that pauses. */
+/** Heads and bodies of responses. The parser passes their last bytes to the handler before it pauses. */
 const RESPONSES = {
   'with a length': [`${LENGTH}Connection: close`, BODY],
   'with a length, on a connection that stays open': [LENGTH.trimEnd(), BODY],
@@ -22,7 +22,7 @@ const PARTS = {
   'that is too short': [`Content-Length: ${BODY.length + 1}\r\nConnection: close`, BODY],
 } as const;
 
-/** Pauses a response at its first bytes, then lets the server close the connection. Returns what the handler is told. */
+/** Pauses a response at its first bytes, then lets the server close the connection. Returns how it ends for the handler. */
 async function outcome(
   [head, body]: readonly [string, string],
   close: (socket: Socket) => void,

@@ -1,4 +1,4 @@
-/** Minimum bytes per list or object of a large response. Those of the densest results, lists of frames, have 60. */
+/** Minimum bytes per list or object of a large response. The densest results are lists of frames, with 60. */
 const MIN_BYTES_PER_CONTAINER = 16;
 /** Responses up to this size may have any structure: parsing one takes a few milliseconds. */
 const ANY_STRUCTURE_BYTES = 64 * 1024;

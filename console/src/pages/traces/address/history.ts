@@ -121,7 +121,7 @@ export class AddressHistory {
       this.waiting.value = [...missed, ...this.waiting.value].sort((a, b) => b.blockNumber - a.blockNumber);
   }
 
-  /** Compares the newest blocks with those of the nodes, which know of a reorganisation before the index. */
+  /** Asks the nodes for the newest blocks that are shown: they know of a reorganisation before the index does. */
   async #markReplaced(): Promise<void> {
     const shown = this.traces.value;
     const blocks = [...new Set(shown.map(({ blockNumber }) => blockNumber))].slice(0, CHECKED_BLOCKS);

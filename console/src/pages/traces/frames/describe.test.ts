@@ -45,7 +45,7 @@ describe('movedBy', () => {
   });
 });
 
-it('keyOfTrace tells the rewards of a block apart, of which two can be for one author', () => {
+it('keyOfTrace tells the rewards of a block for one author apart', () => {
   const reward = (rewardType: string, value: string) =>
     ({
       type: 'reward',

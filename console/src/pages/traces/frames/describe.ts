@@ -4,7 +4,7 @@ import { revertReason } from './revertReason.ts';
 
 const SELECTOR_CHARACTERS = 10;
 
-/** Returns a key of a trace. A block has several rewards, of which several can be for one author. */
+/** Returns a key of a trace. A block has several rewards, also for the same author. */
 export const keyOfTrace = ({ blockHash, transactionHash, traceAddress, type, action }: Trace): string =>
   [blockHash, transactionHash ?? Object.values(action).join(' '), traceAddress.join('.'), type].join(' ');
 

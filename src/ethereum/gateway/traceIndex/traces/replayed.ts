@@ -23,7 +23,7 @@ export interface TransactionFrames {
   readonly frames: string[];
 }
 
-/** Splits the JSON array of a block's or transaction's traces by transaction, in slices. Leaves rewards out. */
+/** Splits the JSON array of a block's or transaction's traces by transaction, in slices. Omits rewards. */
 export async function framesByTransaction(traces: Buffer, nextTurn?: NextTurn): Promise<TransactionFrames[]> {
   const all: TransactionFrames[] = [];
   for await (const slice of traceSlices(traces, nextTurn))
