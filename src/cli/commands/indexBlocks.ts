@@ -71,7 +71,6 @@ export function registerIndex(program: Command): void {
     'index.maxBlockBytes',
     'index.traceTimeoutMs',
     'index.checkReceipts',
-    'index.finality',
   ];
   addOwnConfigFlags(command, options).action(async () => {
     const config = readConfig(command);

@@ -1,4 +1,3 @@
-import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StoreWriteError } from './storeSeal.ts';
 
@@ -8,6 +7,8 @@ const PROBE_BYTES = 64 * 1024;
 /** Writes a small file to the folder of a store, and removes it. Rejects with StoreWriteError if that fails. */
 export async function checkWritable(folder: string): Promise<void> {
   const file = join(folder, `probe.${process.pid}`);
+  // Loaded on demand, because a server without failures does not need it.
+  const { rm, writeFile } = await import('node:fs/promises');
   try {
     await rm(file, { force: true });
     // The flag fails for a link that was created in between.
