@@ -12,7 +12,8 @@ const CONNECTIONS = 8;
 const MAX_BYTES = 500;
 /** Some Maps and Sets change with each batch or connection. Their old tables survive, but no large objects. */
 const MAX_TABLE_BYTES = 3_000;
-const MEASUREMENTS = 5;
+/** Compiled code and caches are old, too, so some measurements may be larger. */
+const MAX_MEASUREMENTS = 5;
 
 let chain: SharedChain;
 let floodgate: FloodgateProcess;
@@ -46,8 +47,11 @@ it.each<[string, Sent]>([
   onTestFinished(() => agent.destroy());
   const send = (requests: number) => sendAll(agent, requests, sent);
   await send(WARM_UP);
+  const { maxBytes = MAX_BYTES } = sent;
   const measured: { readonly isWhole: boolean; readonly bytesPerRequest: number }[] = [];
-  for (let i = 0; i < MEASUREMENTS; i++) {
+  const isBelow = () =>
+    measured.some(({ isWhole, bytesPerRequest }) => isWhole && bytesPerRequest < maxBytes);
+  while (measured.length < MAX_MEASUREMENTS && !isBelow()) {
     const before = await heap();
     await send(REQUESTS);
     const after = await heap();
@@ -55,11 +59,7 @@ it.each<[string, Sent]>([
     // A full garbage collection removes the objects of finished requests.
     measured.push({ isWhole: after.fullCollections === before.fullCollections, bytesPerRequest });
   }
-  // Compiled code and caches are old, too, so some measurements may be larger.
-  const { maxBytes = MAX_BYTES } = sent;
-  expect(measured).toSatisfy(() =>
-    measured.some(({ isWhole, bytesPerRequest }) => isWhole && bytesPerRequest < maxBytes),
-  );
+  expect(measured).toSatisfy(isBelow);
 });
 
 interface Sent {
