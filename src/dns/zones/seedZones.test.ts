@@ -7,7 +7,7 @@ const KEY = { high: 1, low: 2 };
 
 afterEach(() => vi.restoreAllMocks());
 
-/** Tries to read each zone once, and returns the delays of all timers, including that of the next check. */
+/** Tries to read each zone once, and returns the delays of all timers, including the timer of the next check. */
 async function delaysOf(sources: readonly ZoneSource[]): Promise<unknown[]> {
   const timers = vi.spyOn(globalThis, 'setTimeout');
   const detector = new AttackDetector(KEY, { profile: { maxNames: 1000 } }, Date.now());

@@ -23,8 +23,8 @@ it.each([
   ],
   [lax, [lax], /^Without a rule for their region, no rule is in force there/],
   [wnam, [wnam, wide], /^Queries there fall back to the rule for everywhere, which is enabled\.$/],
-  [wnam, [wnam, lax], /^At locations without a rule of their own, no rule is in force/],
-  [wide, [wide, wnam], /^At locations without a rule of their own, no rule is in force/],
+  [wnam, [wnam, lax], /^At other locations, no rule is in force/],
+  [wide, [wide, wnam], /^At other locations, no rule is in force/],
 ])('the dialog names the rule that applies after a deletion (case %#)', (rule, rules, text) => {
   expect(fallbackOf(rule, rules)).toMatch(text);
 });

@@ -52,7 +52,7 @@ export function fallbackOf(rule: Rule, rules: readonly Rule[]): string {
     return `Queries there fall back to ${rule.scope === 'datacenter' ? 'a rule for their region, or to the one' : 'the rule'} for everywhere, which is ${wide.mode}.`;
   return rule.scope === 'datacenter'
     ? 'Without a rule for their region, no rule is in force there, and every query passes unless it is denied.'
-    : 'At locations without a rule of their own, no rule is in force, and every query passes unless it is denied.';
+    : 'At other locations, no rule is in force, and every query passes unless it is denied.';
 }
 
 import type { Rule } from '../../api/types.ts';

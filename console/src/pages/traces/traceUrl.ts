@@ -29,7 +29,7 @@ export function subjectOf(text: string): Subject | undefined {
   return undefined;
 }
 
-/** Returns the subject in the URL. Its kind is `none` if there is no id, or if the id is not recognised. */
+/** Returns the subject in the URL. Its kind is `none` if the URL has no id, or an unknown form of id. */
 export function useSubject(): Subject {
   const [, , kind, id = ''] = useLocation()[0].split('/');
   const subject = subjectOf(id);

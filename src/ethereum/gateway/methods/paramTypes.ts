@@ -128,7 +128,7 @@ const MINED_TAGS = TAGS.filter((tag) => tag !== 'pending');
 
 export const block = blockOf(TAGS);
 export const stateBlock = stateBlockOf(TAGS);
-/** The same types without `pending`. */
+/** Types for methods that need a mined block: without the tag `pending`. */
 export const minedBlock = blockOf(MINED_TAGS);
 export const minedStateBlock = stateBlockOf(MINED_TAGS);
 

@@ -45,7 +45,7 @@ describe('movedBy', () => {
   });
 });
 
-it('keyOfTrace tells the rewards of a block for one author apart', () => {
+it('keyOfTrace returns different keys for the rewards of a block, also for one author', () => {
   const reward = (rewardType: string, value: string) =>
     ({
       type: 'reward',

@@ -13,16 +13,16 @@ interface Connection {
 class House {
   readonly table = new ConnectionTable<Connection>();
   readonly leaving = new Set<Connection>();
-  readonly #places: SlotLimits | undefined;
+  readonly #slots: SlotLimits | undefined;
   #number = 0;
 
   /** Default: the limits of the relay. */
-  constructor(places?: SlotLimits) {
-    this.#places = places;
+  constructor(slots?: SlotLimits) {
+    this.#slots = slots;
   }
 
   admit(client: string): ReturnType<typeof admit<Connection>> {
-    return admit(this.table, client, this.#places);
+    return admit(this.table, client, this.#slots);
   }
 
   open(client: string, busy = false): Connection | undefined {

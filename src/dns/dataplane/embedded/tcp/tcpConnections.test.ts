@@ -30,7 +30,7 @@ it('resets and counts a connection that is not admitted', async () => {
     maxQueries: 10,
     faults: new PacketFaults(() => undefined),
     scheduler: new Scheduler(),
-    places: { capacity: 1, reserved: 0 },
+    slots: { capacity: 1, reserved: 0 },
   });
   const server = connections.createServer();
   const port = await portOf(server);

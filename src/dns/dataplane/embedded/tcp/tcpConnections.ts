@@ -53,7 +53,7 @@ export interface TcpConnectionsOptions {
   readonly faults: PacketFaults;
   readonly scheduler: Scheduler;
   /** Limits of connections from clients. Default: those of {@link admit}. */
-  readonly places?: SlotLimits;
+  readonly slots?: SlotLimits;
 }
 
 export class TcpConnections {
@@ -61,7 +61,7 @@ export class TcpConnections {
   readonly #options: TcpConnectionsOptions;
   readonly #table = new ConnectionTable<TcpConnection>();
   readonly #servfails = new ServfailLimit();
-  readonly #places = new ServerSlots<TcpConnection>();
+  readonly #serverSlots = new ServerSlots<TcpConnection>();
   readonly #transfers = new Set<TcpConnection>();
   readonly #sweeps: NodeJS.Timeout;
   readonly #pace: ClientPace;
@@ -99,7 +99,7 @@ export class TcpConnections {
   }
 
   get serverConnections(): number {
-    return this.#places.used;
+    return this.#serverSlots.used;
   }
 
   close(): void {
@@ -111,7 +111,7 @@ export class TcpConnections {
   #accept(socket: Socket): void {
     const address = socket.remoteAddress ?? '';
     const client = clientKey(address);
-    const admission = admit(this.#table, client, this.#options.places);
+    const admission = admit(this.#table, client, this.#options.slots);
     if (this.#closed || !admission.admitted) {
       this.counts.closed[this.#closed ? 'stop' : 'no_slot']++;
       socket.on('error', () => {});
@@ -140,7 +140,7 @@ export class TcpConnections {
         return relay.#clockMs;
       },
       counts: this.counts,
-      serverSlots: this.#places,
+      serverSlots: this.#serverSlots,
       key,
       maxQueries,
       servers,

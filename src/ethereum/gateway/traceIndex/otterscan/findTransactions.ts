@@ -51,7 +51,7 @@ type Cursor = HistoryPosition | undefined;
 interface PagedIndex {
   readonly store: Pick<TraceReader, 'frames'>;
   readonly nextTurn?: NextTurn | undefined;
-  /** Number of reads of the index that the call may still make. Default: that of a new call. */
+  /** Number of reads of the index that the call may still make. Default: `MAX_READS_PER_CALL`. */
   readonly budget?: { reads: number };
 }
 

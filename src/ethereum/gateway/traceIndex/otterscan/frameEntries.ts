@@ -18,7 +18,7 @@ interface TraceEntry {
 
 /**
  * Returns a function that converts the frames of a transaction, in pre-order and in any number of slices, to the
- * entries of ots_traceTransaction. Calls of the precompiled contracts are left out, except a root frame.
+ * entries of ots_traceTransaction. Calls of the precompiled contracts are omitted, except a root frame.
  */
 export function traceEntries(
   rootOutput: string,
