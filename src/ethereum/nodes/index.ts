@@ -53,7 +53,13 @@ export { ChainMismatchError } from './pool/chainCheck.ts';
 export { defaultFinality, type Finality, finalNumber } from './pool/finality.ts';
 export type { Health } from './pool/health.ts';
 export { NetworkHeads } from './pool/networkHeads.ts';
-export type { BlockRef, HeadBlock, NodeHeads } from './pool/nodeHeads.ts';
+export {
+  type BlockRef,
+  type HeadBlock,
+  type HeaderMembers,
+  headerOf,
+  type NodeHeads,
+} from './pool/nodeHeads.ts';
 export { type NodeOptions, NodePool, type RemotePolls } from './pool/nodePool.ts';
 export type { PoolObserver } from './pool/poolObserver.ts';
 export type { NodeRemoval, PoolState } from './pool/poolState.ts';

@@ -10,9 +10,14 @@ export interface BlockRef {
   readonly hash: Hash;
 }
 
+/** JSON members of a block header. */
+export type HeaderMembers = Readonly<Record<string, unknown>>;
+
 /** A block with the hash of its parent, which shows if the block continues a known chain. */
 export interface HeadBlock extends BlockRef {
   readonly parentHash: Hash;
+  /** Header as the node returned it. Undefined for a safe or finalized block. */
+  readonly header?: HeaderMembers;
 }
 
 /** Blocks that a node reports for the tags `latest`, `safe` and `finalized`. It may not support the last two. */
@@ -22,6 +27,19 @@ export interface NodeHeads {
   readonly finalized?: HeadBlock;
 }
 
+/** JSON members of a block that are not part of its header. Notifications of new heads omit them. */
+const NOT_OF_HEADER: ReadonlySet<string> = new Set([
+  'transactions',
+  'uncles',
+  'withdrawals',
+  'size',
+  'totalDifficulty',
+]);
+
+/** Returns the members of a block that are part of its header. */
+export const headerOf = (block: HeaderMembers): HeaderMembers =>
+  Object.fromEntries(Object.entries(block).filter(([name]) => !NOT_OF_HEADER.has(name)));
+
 const TAGS = ['latest', 'safe', 'finalized'] as const;
 
 /** Requests the heads of a node in one batch. Rejects with NodeError. */
@@ -30,8 +48,10 @@ export async function askHeads(client: NodeClient, options?: CallOptions): Promi
     TAGS.map((tag) => ['eth_getBlockByNumber', tag, false]),
     options,
   );
-  const latest = headBlock(resultOf('eth_getBlockByNumber', responses[0]), client);
-  if (latest === undefined) throw new NodeError('nonsense', `${client.host} has no latest block`);
+  const block = resultOf('eth_getBlockByNumber', responses[0]);
+  const head = headBlock(block, client);
+  if (head === undefined) throw new NodeError('nonsense', `${client.host} has no latest block`);
+  const latest = { ...head, header: headerOf(block as HeaderMembers) }; // headBlock has verified that it is an object
   const [safe, finalized] = [responses[1], responses[2]].map((response) =>
     response !== undefined && 'result' in response ? headBlock(response.result, client) : undefined,
   );

@@ -1,4 +1,5 @@
 import { isPooled, isStream, type Result } from '../../../jsonrpc/index.ts';
+import { type HeaderMembers, headerOf } from '../../../nodes/index.ts';
 import type { Hash } from '../../../traces/index.ts';
 import { DEFAULT_LIMITS } from '../../callLimits.ts';
 import type { CallContext, Handler } from '../../method.ts';
@@ -7,9 +8,6 @@ import { RELAYED_ROWS } from '../../methods/rows/relayedRows.ts';
 import type { Network } from '../../relay/network.ts';
 import { relayed } from '../../relay/relayed.ts';
 import type { LiveBlock } from './headFeed.ts';
-
-/** JSON members of a block that are not part of its header. Notifications of new heads omit them. */
-const NOT_OF_HEADER = ['transactions', 'uncles', 'withdrawals', 'size', 'totalDifficulty'];
 
 /**
  * Memory quota without a limit, because these requests serve all subscribers instead of one client. Each response is
@@ -41,28 +39,33 @@ export function nodeRequester(network: Network, method: string): NodeRequest {
   };
 }
 
-/** Returns a function that fetches a block by its hash. The function rejects if no node has the block. */
+/**
+ * Returns a function that returns a block by its hash. It fetches a block only if it is not the head, whose header the
+ * last poll has returned. The function rejects if no node has the block.
+ */
 export function liveBlocks(network: Network): (hash: Hash) => Promise<LiveBlock> {
   const ask = nodeRequester(network, 'eth_getBlockByHash');
   return async (hash) => {
+    const { latest } = network.pool.heads;
+    if (latest?.hash === hash && latest.header !== undefined) return liveBlock(hash, latest.header);
     const block = await ask([hash, false]);
     if (block === null) throw new Error(`no node has block ${hash}`);
-    const members = block as Readonly<Record<string, unknown>>; // the result check has verified that it is an object
-    const header = Object.fromEntries(
-      Object.entries(members).filter(([name]) => !NOT_OF_HEADER.includes(name)),
-    );
-    const { number, parentHash } = members;
-    return {
-      number: Number(number),
-      hash,
-      parentHash: String(parentHash) as Hash, // verified by the result check
-      header: JSON.stringify(header),
-      logsBloom: bloomIn(members),
-    };
+    return liveBlock(hash, headerOf(block as HeaderMembers)); // the result check has verified that it is an object
   };
 }
 
-function bloomIn({ logsBloom }: Readonly<Record<string, unknown>>): Buffer | undefined {
+function liveBlock(hash: Hash, header: HeaderMembers): LiveBlock {
+  const { number, parentHash, logsBloom } = header;
+  return {
+    number: Number(number),
+    hash,
+    parentHash: String(parentHash) as Hash, // verified by the check of the block
+    header: JSON.stringify(header),
+    logsBloom: bloomOf(logsBloom),
+  };
+}
+
+function bloomOf(logsBloom: unknown): Buffer | undefined {
   if (typeof logsBloom !== 'string') return undefined;
   const bits = Buffer.from(logsBloom.slice(2), 'hex');
   return bits.some((byte) => byte !== 0) ? bits : undefined;
