@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --min-semi-space-size=4 --max-semi-space-size=8 --heap-growing-percent=50 --no-allocation-site-pretenuring
+#!/usr/bin/env -S node --min-semi-space-size=4 --max-semi-space-size=8 --heap-growing-percent=100 --no-allocation-site-pretenuring
 import { constants, setPriority } from 'node:os';
 import './compileCache.ts';
 
