@@ -23,7 +23,7 @@ const SCRIPTS = fileURLToPath(new URL('../test/fairness', import.meta.url));
 
 buildBundle();
 const endMs = performance.now() + MINUTES * 60_000;
-const world = await FairnessWorld.start(BUNDLE, { oldBlocks: 1_000, recentBlocks: 600 });
+const world = await FairnessWorld.start(BUNDLE, SCRIPTS, { oldBlocks: 1_000, recentBlocks: 600 });
 console.log(`fairness: ${MINUTES} minutes, ${WORKERS === 1 ? 'one process' : `${WORKERS} workers`}\n`);
 const failed: number[] = [];
 let mixes = 0;

@@ -21,7 +21,7 @@ const SEED_OF_WORKERS = 5;
 
 let world: FairnessWorld;
 beforeAll(async () => {
-  world = await FairnessWorld.start(PROGRAM, { oldBlocks: 100, recentBlocks: 100 });
+  world = await FairnessWorld.start(PROGRAM, SCRIPTS, { oldBlocks: 100, recentBlocks: 100 });
 });
 afterAll(() => world?.stop());
 

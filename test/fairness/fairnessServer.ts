@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type AuthorityServer, serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { newRule, rulesPath } from '../rules/support/samples.ts';
 import type { Anvil } from '../support/anvil.ts';
 import { hasOpenssl, makeCertificate } from '../support/certificate.ts';
@@ -10,6 +9,7 @@ import { nodeFlagsOf } from '../support/program.ts';
 import { type RunningProgram, runProgram } from '../support/runProgram.ts';
 import { until } from '../support/until.ts';
 import { type ChainSize, startChain } from './chain.ts';
+import { LineProcess } from './lineProcess.ts';
 import { HttpClient } from './polite/httpClient.ts';
 import { type ChainFacts, LOOPBACK, type Target, ZONE_NAME, ZONE_TEXT } from './target.ts';
 
@@ -31,27 +31,34 @@ export class FairnessWorld {
   readonly #program: string;
   readonly #anvil: Anvil;
   readonly #chain: ChainFacts;
-  readonly #authority: AuthorityServer;
+  readonly #authority: LineProcess;
+  readonly #authorityPort: number;
 
-  private constructor(program: string, [anvil, chain]: [Anvil, ChainFacts], authority: AuthorityServer) {
+  private constructor(
+    program: string,
+    [anvil, chain]: [Anvil, ChainFacts],
+    [authority, authorityPort]: [LineProcess, number],
+  ) {
     this.#program = program;
     this.#anvil = anvil;
     this.#chain = chain;
     this.#authority = authority;
+    this.#authorityPort = authorityPort;
     writeFileSync(join(this.#folder, 'zone'), ZONE_TEXT);
     if (hasOpenssl)
       makeCertificate({ cert: join(this.#folder, 'cert.pem'), key: join(this.#folder, 'key.pem') });
   }
 
-  /** `program` is the path of the shipped program. */
-  static async start(program: string, size: ChainSize): Promise<FairnessWorld> {
+  /** `program` is the path of the shipped program, and `scripts` the folder of the compiled scripts. */
+  static async start(program: string, scripts: string, size: ChainSize): Promise<FairnessWorld> {
     const chain = await startChain(size);
-    const authority = await serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], LOOPBACK, 0);
-    return new FairnessWorld(program, chain, authority);
+    const authority = new LineProcess(join(scripts, 'authorityProcess.js'), {});
+    return new FairnessWorld(program, chain, [authority, Number(await authority.line())]);
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.#anvil.stop(), this.#authority.stop()]);
+    this.#authority.kill('SIGKILL');
+    await this.#anvil.stop();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
@@ -131,7 +138,7 @@ export class FairnessWorld {
       '--dns-listen',
       `${LOOPBACK}:0`,
       '--dns-servers',
-      `${LOOPBACK}:${this.#authority.port}`,
+      `${LOOPBACK}:${this.#authorityPort}`,
       '--dns-zones',
       `${ZONE_NAME}=${join(this.#folder, 'zone')}`,
       ...flags,

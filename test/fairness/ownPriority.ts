@@ -11,3 +11,11 @@ export function setOwnPriority(priority: number): void {
   setPriority(priority);
   if (existsSync(SESSION_PRIORITY)) writeFileSync(SESSION_PRIORITY, String(priority));
 }
+
+/**
+ * Raises the priority of a process that stands for other machines: time for which it waits for a processor is not the
+ * server's delay. Only root may raise a priority.
+ */
+export function raiseOwnPriority(): void {
+  if (process.getuid?.() === 0) setOwnPriority(-10);
+}

@@ -4,14 +4,11 @@
  * outstanding responses, and ends the process.
  */
 import { createInterface } from 'node:readline';
-import { setOwnPriority } from './ownPriority.ts';
+import { raiseOwnPriority } from './ownPriority.ts';
 import { PoliteClients } from './polite/allClients.ts';
 import type { Target } from './target.ts';
 
-// Users have their own machines, too: time for which this process waits for a processor is not the server's delay.
-// Only root may raise a priority.
-const isRoot = process.getuid?.() === 0;
-if (isRoot) setOwnPriority(-10);
+raiseOwnPriority();
 
 async function run(target: Target): Promise<void> {
   const clients = await PoliteClients.start(target);

@@ -8,6 +8,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const PROGRAMS = [
   'test/support/serverHost.ts',
   'test/fairness/greedyProcess.ts',
+  'test/fairness/authorityProcess.ts',
   'test/fairness/politeProcess.ts',
 ];
 
