@@ -117,6 +117,21 @@ describe('eth_subscribe', () => {
     expect(refused).toBeGreaterThan(1);
   });
 
+  it('requests a header that is too long to be kept from the poll', async () => {
+    const { client, id } = await subscribed('newHeads');
+    const before = node.counts.get('eth_getBlockByHash') ?? 0;
+    const long = 'x'.repeat(20_000);
+    node.intercept = async ({ methods }, answer) =>
+      methods.includes('eth_getBlockByNumber')
+        ? (await answer()).replaceAll('"parentHash"', `"long":"${long}","parentHash"`)
+        : answer();
+    await mine(1);
+    await until('the head', () => client.notificationsOf(id).length === 1);
+    node.intercept = undefined;
+    expect((node.counts.get('eth_getBlockByHash') ?? 0) - before).toBe(1);
+    expect(client.notificationsOf(id)[0]).not.toHaveProperty('long');
+  });
+
   it('ends a subscription with eth_unsubscribe on its own connection only', async () => {
     const { client, id } = await subscribed('newHeads');
     const other = await subscribed('newHeads');

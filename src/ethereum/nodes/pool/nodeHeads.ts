@@ -16,8 +16,8 @@ export type HeaderMembers = Readonly<Record<string, unknown>>;
 /** A block with the hash of its parent, which shows if the block continues a known chain. */
 export interface HeadBlock extends BlockRef {
   readonly parentHash: Hash;
-  /** Header as the node returned it. Undefined for a safe or finalized block. */
-  readonly header?: HeaderMembers;
+  /** Header as the node returned it, as JSON. Undefined for a safe or finalized block, and for a long header. */
+  readonly header?: string;
 }
 
 /** Blocks that a node reports for the tags `latest`, `safe` and `finalized`. It may not support the last two. */
@@ -26,6 +26,9 @@ export interface NodeHeads {
   readonly safe?: HeadBlock;
   readonly finalized?: HeadBlock;
 }
+
+/** Maximum length of a kept header, which is sent to each worker. Headers of known chains are shorter. */
+const MAX_HEADER_CHARACTERS = 16 * 1024;
 
 /** JSON members of a block that are not part of its header. Notifications of new heads omit them. */
 const NOT_OF_HEADER: ReadonlySet<string> = new Set([
@@ -51,7 +54,8 @@ export async function askHeads(client: NodeClient, options?: CallOptions): Promi
   const block = resultOf('eth_getBlockByNumber', responses[0]);
   const head = headBlock(block, client);
   if (head === undefined) throw new NodeError('nonsense', `${client.host} has no latest block`);
-  const latest = { ...head, header: headerOf(block as HeaderMembers) }; // headBlock has verified that it is an object
+  const header = JSON.stringify(headerOf(block as HeaderMembers)); // headBlock has verified that it is an object
+  const latest = header.length <= MAX_HEADER_CHARACTERS ? { ...head, header } : head;
   const [safe, finalized] = [responses[1], responses[2]].map((response) =>
     response !== undefined && 'result' in response ? headBlock(response.result, client) : undefined,
   );

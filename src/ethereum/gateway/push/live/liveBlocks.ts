@@ -47,7 +47,8 @@ export function liveBlocks(network: Network): (hash: Hash) => Promise<LiveBlock>
   const ask = nodeRequester(network, 'eth_getBlockByHash');
   return async (hash) => {
     const { latest } = network.pool.heads;
-    if (latest?.hash === hash && latest.header !== undefined) return liveBlock(hash, latest.header);
+    if (latest?.hash === hash && latest.header !== undefined)
+      return liveBlock(hash, JSON.parse(latest.header));
     const block = await ask([hash, false]);
     if (block === null) throw new Error(`no node has block ${hash}`);
     return liveBlock(hash, headerOf(block as HeaderMembers)); // the result check has verified that it is an object
