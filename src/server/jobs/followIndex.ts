@@ -1,6 +1,6 @@
 import type { Config } from '../../config/index.ts';
 import { openTraceReader } from '../../ethereum/store/lmdb/traces/index.ts';
-import type { DamagedPart, TraceReader } from '../../ethereum/traces/index.ts';
+import { type DamagedPart, IndexUnavailableError, type TraceReader } from '../../ethereum/traces/index.ts';
 import { indexFolder } from './indexFolder.ts';
 import { openSharedUrl } from './openIndex.ts';
 
@@ -18,6 +18,7 @@ export async function followIndex(
   onDamage: (part: DamagedPart) => void,
 ): Promise<FollowedIndex> {
   const local = openTraceReader(indexFolder(dataDir, name), { ...index, onDamage });
+  prepare(local);
   if (traceStore === undefined)
     return { reader: local, refresh: () => local.refresh(), close: () => local.close() };
   const traces = await openSharedUrl(traceStore);
@@ -31,4 +32,14 @@ export async function followIndex(
       await traces.close();
     },
   };
+}
+
+/** Loads what the first request of a client would load otherwise: up to 262,144 postings, which takes 0.2 s. */
+function prepare(local: ReturnType<typeof openTraceReader>): void {
+  try {
+    local.prepare();
+  } catch (error) {
+    // Reads of clients report the damage.
+    if (!(error instanceof IndexUnavailableError)) throw error;
+  }
 }

@@ -142,9 +142,14 @@ export class IndexState implements IndexReader {
    * Posting lists of recent blocks, whose postings are not on disk yet. Built by the first operation that needs them.
    */
   get recent(): RecentSegments {
+    this.loadRecent();
+    return this.#recent;
+  }
+
+  /** Loads the posting lists of recent blocks, unless they are loaded. Must be called after `refreshSnapshot`. */
+  loadRecent(): void {
     if (!this.#isRecentLoaded) this.#recent.update(this.unmerged(), true);
     this.#isRecentLoaded = true;
-    return this.#recent;
   }
 
   /** Must be called before each operation. Returns the version of the index. If it has changed, clears the caches. */

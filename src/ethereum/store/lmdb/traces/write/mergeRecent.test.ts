@@ -142,6 +142,24 @@ test('an opened index reads the chunks of its recent blocks only when an operati
   await environment.root.close();
 });
 
+test('after loadRecent(), no operation reads the chunks of recent blocks for their posting lists', async () => {
+  const chain = grow([], 3);
+  const store = openTraceStore(path);
+  await store.apply({ blocks: indexed(chain) });
+  await store.close();
+  const environment = TraceEnvironment.open(path);
+  const chunksRead = vi.spyOn(environment, 'chunks');
+  const state = new IndexState(environment);
+  state.refreshSnapshot();
+  state.loadRecent();
+  expect(chunksRead).toHaveBeenCalled();
+  chunksRead.mockClear();
+  const [root] = chain[0]?.traces ?? [];
+  expect(state.postings(0, 'transaction', termOf(root?.transactionHash ?? ''))?.length).toBe(1);
+  expect(chunksRead).not.toHaveBeenCalled();
+  await environment.root.close();
+});
+
 test('a reader returns the traces of each change of the writer after refresh()', async () => {
   let chain = grow([], 4);
   const store = openTraceStore(path, { maxRecentPositions: 30, listsPerMerge: 5 });
@@ -153,6 +171,7 @@ test('a reader returns the traces of each change of the writer after refresh()',
     const undoFrom = FIRST + kept.length;
     await store.apply({ undoFrom, blocks: indexed(chain.slice(kept.length)) });
     reader.refresh();
+    if (changes % 2 === 0) reader.prepare();
     expect((await reader.head())?.hash).toBe(chain.at(-1)?.header.hash);
     await expectAnswersOf(reader, chain);
   }
