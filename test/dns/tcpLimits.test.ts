@@ -32,7 +32,7 @@ function attack(target: Target, localAddress: string, begin: (socket: Socket) =>
  * The guard and the server accept one connection per iteration of the event loop, which they share with these
  * clients.
  */
-const REOPEN_MS = 50;
+const REOPEN_MS = 100;
 
 /** Opens `each` connections from each address, and replaces closed ones until the test ends. */
 function crowd(
@@ -52,7 +52,12 @@ function crowd(
     open.add(socket);
     socket.once('close', () => {
       open.delete(socket);
-      setTimeout(add, REOPEN_MS, address);
+      // An interval, because its time may pass with the event loop. On a slow machine, more connections would arrive
+      // than can be accepted, and all later ones would wait behind them.
+      const timer = setInterval(() => {
+        clearInterval(timer);
+        add(address);
+      }, REOPEN_MS);
     });
   };
   for (const address of addresses) for (let i = 0; i < each; i++) add(address);
