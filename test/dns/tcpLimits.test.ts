@@ -52,8 +52,8 @@ function crowd(
     open.add(socket);
     socket.once('close', () => {
       open.delete(socket);
-      // An interval, because its time may pass with the event loop. On a slow machine, more connections would arrive
-      // than can be accepted, and all later ones would wait behind them.
+      // An interval, because its time may pass with the event loop. Otherwise, more connections would arrive on a slow
+      // machine than can be accepted, and new clients would wait for all of them.
       const timer = setInterval(() => {
         clearInterval(timer);
         add(address);

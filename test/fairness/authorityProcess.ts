@@ -1,4 +1,4 @@
-/** The DNS server behind the guard. Writes a line with its port when it listens. */
+/** The DNS server that the guard protects. Writes a line with its port when it listens. */
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { raiseOwnPriority } from './ownPriority.ts';
 import { LOOPBACK, ZONE_NAME, ZONE_TEXT } from './target.ts';

@@ -91,7 +91,7 @@ export interface LmdbTraceReader extends CopyableIndex {
    * commit.
    */
   refresh(): void;
-  /** Loads what the next read needs, so that it takes less time. Throws DamagedIndexError. */
+  /** Loads the postings of recent blocks, which the next read would load otherwise. Throws DamagedIndexError. */
   prepare(): void;
 }
 
