@@ -18,7 +18,7 @@ export async function followIndex(
   onDamage: (part: DamagedPart) => void,
 ): Promise<FollowedIndex> {
   const local = openTraceReader(indexFolder(dataDir, name), { ...index, onDamage });
-  prepare(local);
+  loadRecent(local);
   if (traceStore === undefined)
     return { reader: local, refresh: () => local.refresh(), close: () => local.close() };
   const traces = await openSharedUrl(traceStore);
@@ -35,9 +35,9 @@ export async function followIndex(
 }
 
 /** Loads the postings of recent blocks, at most 262,144 in 0.2 s, which the first request would load otherwise. */
-function prepare(local: ReturnType<typeof openTraceReader>): void {
+function loadRecent(local: ReturnType<typeof openTraceReader>): void {
   try {
-    local.prepare();
+    local.loadRecent();
   } catch (error) {
     // Reads of clients report the damage.
     if (!(error instanceof IndexUnavailableError)) throw error;

@@ -92,7 +92,7 @@ export interface LmdbTraceReader extends CopyableIndex {
    */
   refresh(): void;
   /** Loads the postings of recent blocks, which the next read would load otherwise. Throws DamagedIndexError. */
-  prepare(): void;
+  loadRecent(): void;
 }
 
 /** Opens the trace index in the folder `path` for reading and writing. Creates it if there is none. */
@@ -202,7 +202,7 @@ class LmdbTraceStore implements EmbeddedTraceStore {
     this.#environment.root.resetReadTxn();
   }
 
-  prepare(): void {
+  loadRecent(): void {
     this.#current().loadRecent();
   }
 

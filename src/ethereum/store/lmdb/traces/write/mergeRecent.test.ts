@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { referenceFilter } from '../../../../../../test/support/plainFilter.ts';
 import { Random } from '../../../../../../test/support/random.ts';
 import {
@@ -125,39 +125,39 @@ test('after a merge all postings are on disk and none are recent', async () => {
   await reader.close();
 });
 
-test('an opened index reads the chunks of its recent blocks only when an operation needs their posting lists', async () => {
+/** Opens an index again that has only recent blocks, and observes the reads of chunks. */
+async function openedAgain() {
   const chain = grow([], 3);
   const store = openTraceStore(path);
   await store.apply({ blocks: indexed(chain) });
   await store.close();
   const environment = TraceEnvironment.open(path);
-  const chunksRead = vi.spyOn(environment, 'chunks');
-  const state = new IndexState(environment);
+  onTestFinished(() => environment.root.close());
+  const [root] = chain[0]?.traces ?? [];
+  return {
+    state: new IndexState(environment),
+    chunksRead: vi.spyOn(environment, 'chunks'),
+    transaction: termOf(root?.transactionHash ?? ''),
+  };
+}
+
+test('an opened index reads the chunks of its recent blocks only when an operation needs their posting lists', async () => {
+  const { state, chunksRead, transaction } = await openedAgain();
   state.setWriting(false);
   expect(state.head()?.number).toBe(FIRST + 2);
   expect(chunksRead).not.toHaveBeenCalled();
-  const [root] = chain[0]?.traces ?? [];
-  expect(state.postings(0, 'transaction', termOf(root?.transactionHash ?? ''))?.length).toBe(1);
+  expect(state.postings(0, 'transaction', transaction)?.length).toBe(1);
   expect(chunksRead).toHaveBeenCalled();
-  await environment.root.close();
 });
 
 test('after loadRecent(), no operation reads the chunks of recent blocks for their posting lists', async () => {
-  const chain = grow([], 3);
-  const store = openTraceStore(path);
-  await store.apply({ blocks: indexed(chain) });
-  await store.close();
-  const environment = TraceEnvironment.open(path);
-  const chunksRead = vi.spyOn(environment, 'chunks');
-  const state = new IndexState(environment);
+  const { state, chunksRead, transaction } = await openedAgain();
   state.refreshSnapshot();
   state.loadRecent();
   expect(chunksRead).toHaveBeenCalled();
   chunksRead.mockClear();
-  const [root] = chain[0]?.traces ?? [];
-  expect(state.postings(0, 'transaction', termOf(root?.transactionHash ?? ''))?.length).toBe(1);
+  expect(state.postings(0, 'transaction', transaction)?.length).toBe(1);
   expect(chunksRead).not.toHaveBeenCalled();
-  await environment.root.close();
 });
 
 test('a reader returns the traces of each change of the writer after refresh()', async () => {
@@ -171,7 +171,7 @@ test('a reader returns the traces of each change of the writer after refresh()',
     const undoFrom = FIRST + kept.length;
     await store.apply({ undoFrom, blocks: indexed(chain.slice(kept.length)) });
     reader.refresh();
-    if (changes % 2 === 0) reader.prepare();
+    if (changes % 2 === 0) reader.loadRecent();
     expect((await reader.head())?.hash).toBe(chain.at(-1)?.header.hash);
     await expectAnswersOf(reader, chain);
   }
