@@ -32,7 +32,7 @@ function attack(target: Target, localAddress: string, begin: (socket: Socket) =>
  * The guard and the server accept one connection per iteration of the event loop, which they share with these
  * clients.
  */
-const REOPEN_MS = 100;
+const REOPEN_MS = 50;
 
 /** Opens `each` connections from each address, and replaces closed ones until the test ends. */
 function crowd(
