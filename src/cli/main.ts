@@ -2,7 +2,8 @@
 import { constants, setPriority } from 'node:os';
 import './compileCache.ts';
 
-// The flags in the first line bound the memory of a server. Pretenuring is off, because with it V8 may allocate objects
+// The flags in the first line bound the memory of a server. V8 counts buffers of responses as growth of the heap: if it
+// may grow by 50 % only, V8 collects all of it several times a second. Pretenuring is off, because with it V8 may allocate objects
 // of requests in the old generation, and then keeps everything that they refer to: a call uses twice as much processor
 // time. `test/server/finishedRequests.test.ts` checks this.
 
