@@ -76,15 +76,14 @@ export function nameToText(wire: Uint8Array, offset = 0): string {
   const labels: string[] = [];
   let at = offset;
   for (let size = wire[at] ?? 0; size !== 0 && size <= MAX_LABEL_BYTES; size = wire[at] ?? 0) {
-    labels.push(Array.from(wire.subarray(at + 1, at + 1 + size), characterToText).join(''));
+    const label = String.fromCharCode(...wire.subarray(at + 1, at + 1 + size));
+    labels.push(label.replace(ESCAPED, escapedOctet).toLowerCase());
     at += size + 1;
   }
   return labels.length === 0 ? '.' : labels.join('.');
 }
 
-const PLAIN = /^[a-z0-9_*/-]$/;
+const ESCAPED = /[^A-Za-z0-9_*/-]/g;
 
-function characterToText(byte: number): string {
-  const character = String.fromCharCode(byte).toLowerCase();
-  return byte < 0x80 && PLAIN.test(character) ? character : `\\${String(byte).padStart(3, '0')}`;
-}
+const escapedOctet = (character: string): string =>
+  `\\${String(character.charCodeAt(0)).padStart(3, '0')}`;
