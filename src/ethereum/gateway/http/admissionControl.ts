@@ -121,7 +121,7 @@ export class AdmissionControl {
       const limit = Math.floor(readers.budget.share);
       const refusal = new RpcError(
         'limitExceeded',
-        `unread responses of this address exceed ${limit} bytes; read them first, or try again later`,
+        `unread responses of this address may use at most ${limit} bytes; read them first, or try again later`,
         { limit },
       );
       return { status: 429, refusal, headers: ['retry-after', BUSY_RETRY_AFTER] };

@@ -169,6 +169,22 @@ describe('readers', () => {
     expect(await statusOf(await open('/0', 'other'))).toBe('200');
   });
 
+  it('are refused for a moment after a response for which no memory was free', async () => {
+    stopClock();
+    const exceeded: unknown[] = [];
+    const { readers, open } = await serve({ maxBytes: 60 * MEGABYTE }, (request, response, all) => {
+      exceeded.push(all.exceeded(request));
+      megabytes(request, response, all);
+    });
+    await open('/20');
+    await until('it is charged', () => readers.budget.total === 20 * MEGABYTE);
+    for (const size of [1, 20, 1]) await statusOf(await open(`/${size}`));
+    await statusOf(await open('/1', 'other'));
+    passSeconds(1);
+    await statusOf(await open('/1'));
+    expect(exceeded).toEqual([undefined, undefined, undefined, 'perClient', undefined, undefined]);
+  });
+
   it('are charged for what is written without a charge, and closed at once if there is no room for it', async () => {
     stopClock();
     const { readers, open, cuts } = await serve({ maxBytes: 30 * MEGABYTE }, (_request, response) => {

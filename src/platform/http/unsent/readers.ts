@@ -40,6 +40,11 @@ export class Readers {
   readonly #readers = new LinkedList<Reader>();
   readonly #connections: Connections;
   readonly #cuts: Counter<'reason'>;
+  /**
+   * Addresses of clients for whose last response no memory was free. Their requests are refused until the next sweep,
+   * so that they cannot make the server write one response after the other that is then discarded.
+   */
+  readonly #full = new Set<string>();
   #wantedConnections = 0;
   #sweptAtMs = performance.now();
 
@@ -80,7 +85,14 @@ export class Readers {
   /** Returns which memory limit is exhausted, that of the client or the total; undefined if none is. */
   exceeded(request: IncomingMessage): BudgetBound | undefined {
     // Usually no memory is in use, so the client need not be determined.
-    return this.budget.total === 0 ? undefined : this.budget.exceededBy(this.clientOf(request), 1);
+    if (this.budget.total === 0) return undefined;
+    const client = this.clientOf(request);
+    return this.#full.has(client.address) ? 'perClient' : this.budget.exceededBy(client, 1);
+  }
+
+  /** Makes `exceeded` report the client until the next sweep. */
+  noteFull({ address }: BudgetClient): void {
+    this.#full.add(address);
   }
 
   /** Makes the next sweep close a slow connection, because a resource other than memory is exhausted. */
@@ -102,6 +114,7 @@ export class Readers {
   }
 
   #sweep(): void {
+    this.#full.clear();
     const nowMs = performance.now();
     // While the event loop was blocked, nothing could be sent. Most of that time must not count against the clients.
     const elapsedMs = Math.min(nowMs - this.#sweptAtMs, 2 * SWEEP_MS);
@@ -151,8 +164,10 @@ export class Reader {
 
   /** Counts memory of a response. Returns false, and counts nothing, if the bytes exceed a budget. */
   charge(request: IncomingMessage, bytes: number): boolean {
-    if (!this.#isOpenFor(request) || this.exceeds('perClient', bytes) || this.exceeds('total', bytes))
-      return false;
+    if (!this.#isOpenFor(request)) return false;
+    const isFull = this.exceeds('perClient', bytes);
+    if (isFull) this.readers.noteFull(this.#client);
+    if (isFull || this.exceeds('total', bytes)) return false;
     this.#add(bytes);
     return true;
   }
