@@ -85,5 +85,4 @@ export function nameToText(wire: Uint8Array, offset = 0): string {
 
 const ESCAPED = /[^A-Za-z0-9_*/-]/g;
 
-const escapedOctet = (character: string): string =>
-  `\\${String(character.charCodeAt(0)).padStart(3, '0')}`;
+const escapedOctet = (character: string): string => `\\${String(character.charCodeAt(0)).padStart(3, '0')}`;
