@@ -8,7 +8,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { Agent, setGlobalDispatcher } from 'undici';
 import { freePort } from '../test/support/freePort.ts';
 import { Random } from '../test/support/random.ts';
@@ -31,16 +30,15 @@ import { Program } from './chaos/program.ts';
 import { RulesLoad } from './chaos/rulesLoad.ts';
 import { StableChain } from './chaos/stableChain.ts';
 import { rest, type Tally } from './chaos/tally.ts';
+import { numberOf, optionsOf } from './support/options.ts';
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string' },
-    seed: { type: 'string' },
-    faults: { type: 'string', multiple: true },
-  },
+const values = optionsOf({
+  minutes: { type: 'string' },
+  seed: { type: 'string' },
+  faults: { type: 'string', multiple: true },
 });
-const MINUTES = Number(values.minutes ?? 10);
-const SEED = Number(values.seed ?? Date.now() % 100_000);
+const MINUTES = numberOf('minutes', values.minutes, { otherwise: 10 });
+const SEED = numberOf('seed', values.seed, { otherwise: Date.now() % 100_000 });
 const DISK_BYTES = 512 * 1024 * 1024;
 const SMALL_CACHE_BYTES = 1024 * 1024;
 const KILLS_SHARE = 0.6;

@@ -8,13 +8,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { CHROMIUM, inPage, launchBrowser, openTab } from '../test/console/support/browser.ts';
 import { type DevServer, startDevServer } from '../test/console/support/devServer.ts';
 import { Flood } from '../test/console/support/flood.ts';
 import { freePort } from '../test/support/freePort.ts';
 import { BUNDLE, buildBundle } from './support/child.ts';
+import { numberOf, optionsOf } from './support/options.ts';
 
 const RULES = 500;
 const KEYS = 40;
@@ -25,9 +25,7 @@ const MINUTE_MS = 60_000;
 const MB = 1_000_000;
 const TYPED = 'dc12';
 
-const { values } = parseArgs({ options: { minutes: { type: 'string', default: '10' } } });
-const minutes = Number(values.minutes);
-if (!(minutes > 0)) throw new Error(`--minutes must be a number above 0; got ${values.minutes}`);
+const minutes = numberOf('minutes', optionsOf({ minutes: { type: 'string' } }).minutes, { otherwise: 10 });
 if (CHROMIUM === undefined) throw new Error('Chromium is not installed: apt-get install chromium');
 
 buildBundle();

@@ -3,19 +3,21 @@
  * and exits with code 1 if a bound does not hold. `--seed` selects the first mix, `--workers` the number of workers.
  */
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { delaysOf, faultsOf, linesOf } from '../test/fairness/bounds.ts';
 import { FairnessWorld } from '../test/fairness/fairnessServer.ts';
 import { mixOf } from '../test/fairness/mix.ts';
 import { runMix } from '../test/fairness/runMix.ts';
 import { BUNDLE, buildBundle } from './support/child.ts';
+import { numberOf, optionsOf } from './support/options.ts';
 
-const { values } = parseArgs({
-  options: { minutes: { type: 'string' }, seed: { type: 'string' }, workers: { type: 'string' } },
+const values = optionsOf({
+  minutes: { type: 'string' },
+  seed: { type: 'string' },
+  workers: { type: 'string' },
 });
-const MINUTES = Number(values.minutes ?? 10);
-const SEED = Number(values.seed ?? Date.now() % 100_000);
-const WORKERS = Number(values.workers ?? 1);
+const MINUTES = numberOf('minutes', values.minutes, { otherwise: 10 });
+const SEED = numberOf('seed', values.seed, { otherwise: Date.now() % 100_000 });
+const WORKERS = numberOf('workers', values.workers, { otherwise: 1, least: 1 });
 const ALONE_MS = 5_000;
 const MIX_MS = 15_000;
 const LIMIT_MS = 10_000;
