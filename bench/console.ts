@@ -25,7 +25,10 @@ const MINUTE_MS = 60_000;
 const MB = 1_000_000;
 const TYPED = 'dc12';
 
-const minutes = numberOf('minutes', optionsOf({ minutes: { type: 'string' } }).minutes, { otherwise: 10 });
+const minutes = numberOf('minutes', optionsOf({ minutes: { type: 'string' } }).minutes, {
+  otherwise: 10,
+  least: 0.1,
+});
 if (CHROMIUM === undefined) throw new Error('Chromium is not installed: apt-get install chromium');
 
 buildBundle();
