@@ -3,11 +3,12 @@
 import { resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 import type { Config } from '../config/index.ts';
 import { PostgresFleet } from '../dns/store/postgres/index.ts';
 import { logBackgroundFailures } from '../platform/background/index.ts';
 import type { Readiness } from '../platform/http/index.ts';
+import { collectProcessMetrics } from '../platform/metrics/index.ts';
 import { Scheduler } from '../platform/scheduler/index.ts';
 import type { RulesStorage } from '../rules/index.ts';
 import { Alerting } from './alerts/alerting.ts';
@@ -107,7 +108,7 @@ function openBase(options: ServerOptions, teardown: Teardown): ServerContext {
   teardown.add(() => freeSpace.stop());
   const registry = new Registry();
   teardown.add(() => registry.clear());
-  collectDefaultMetrics({ register: registry });
+  collectProcessMetrics(registry);
   countDroppedLogLines(registry, droppedLogLines);
   registerBuildInfo(registry);
   registerRoleMetrics(registry, opened);

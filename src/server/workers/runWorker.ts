@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 import { networksOf } from '../../config/index.ts';
 import {
   ApiKeyReplica,
@@ -14,6 +14,7 @@ import { clientAddressReader, httpsReader } from '../../platform/addresses/index
 import { logBackgroundFailures } from '../../platform/background/index.ts';
 import { LastUsedTracker } from '../../platform/lastUses/index.ts';
 import { QUIET } from '../../platform/logging/index.ts';
+import { collectProcessMetrics } from '../../platform/metrics/index.ts';
 import { Scheduler } from '../../platform/scheduler/index.ts';
 import { SessionCookies } from '../../rules/api/index.ts';
 import { timestampOfMillis } from '../../rules/index.ts';
@@ -88,7 +89,7 @@ async function openWorker(
 ) {
   const { logger, droppedLines } = await openLog(config.log.level);
   logBackgroundFailures(logger);
-  collectDefaultMetrics({ register: registry });
+  collectProcessMetrics(registry);
   countDroppedLogLines(registry, droppedLines);
   // The first process logs the state.
   const freeSpace = new FreeSpace({ dataDir: config.dataDir, log: QUIET });
