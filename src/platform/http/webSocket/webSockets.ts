@@ -5,6 +5,7 @@ import { identifyClient } from '../unfinished/countedRequest.ts';
 import type { UnfinishedMessages } from '../unfinished/unfinishedMessages.ts';
 import type { CloseReason } from './closing.ts';
 import { meterMessages } from './meterMessages.ts';
+import { checkRepeatedly } from './repeatedCheck.ts';
 import type { Upgrade } from './upgrade.ts';
 import { type MessageHandler, WebSocketConnection } from './webSocketConnection.ts';
 
@@ -43,7 +44,6 @@ export class WebSockets {
   readonly #dependencies: WebSocketsDependencies;
   readonly #server: WebSocketServer;
   readonly #connections = new Set<WebSocketConnection>();
-  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: WebSocketsOptions, dependencies: WebSocketsDependencies) {
     this.#options = options;
@@ -84,7 +84,7 @@ export class WebSockets {
           client,
           closed: () => {
             this.#connections.delete(opened);
-            if (this.#connections.size === 0) clearInterval(this.#timer);
+            stopChecks();
           },
         },
         handlerOf,
@@ -99,19 +99,13 @@ export class WebSockets {
         },
         evict: () => opened.closeNow('unfinished'),
       });
-      if (this.#connections.size === 0) this.#watch();
       this.#connections.add(opened);
+      const stopChecks = checkRepeatedly(this.#options.idleTimeoutMs / LOOKS, () => opened.checkLiveness());
     });
   }
 
   /** Closes all WebSockets, each after its running requests are answered. */
   drain(): void {
     for (const connection of this.#connections) connection.drain();
-  }
-
-  #watch(): void {
-    this.#timer = setInterval(() => {
-      for (const connection of this.#connections) connection.checkLiveness();
-    }, this.#options.idleTimeoutMs / LOOKS).unref();
   }
 }
