@@ -202,10 +202,9 @@ export class Reader {
   /** Returns how fast the client receives, after another `elapsedMs`; undefined if nothing waits for the client. */
   measure(elapsedMs: number, sendTimeoutMs: number): Pace | undefined {
     this.#countWaiting();
-    const sentBytes = sentBytesOf(this.socket);
     if (this.socket.writableLength === 0) this.#pace = undefined;
-    else if (this.#pace === undefined) this.#pace = new Pace(sendTimeoutMs, sentBytes);
-    else this.#pace.passed(elapsedMs, sentBytes);
+    else if (this.#pace === undefined) this.#pace = new Pace(sendTimeoutMs, sentBytesOf(this.socket));
+    else this.#pace.passed(elapsedMs, sentBytesOf(this.socket));
     return this.#pace;
   }
 
