@@ -290,8 +290,9 @@ export class Zone {
   noteAnswer(kind: number, known: boolean, attacked: boolean): void {
     const { denials } = this;
     this.answers++;
-    if (kind === AnswerKind.nxdomain || kind === AnswerKind.denial) this.nxdomains++;
+    // NXDOMAIN for a known name is no sign of random names: the name or the target of its alias was removed.
     if (known) return;
+    if (kind === AnswerKind.nxdomain || kind === AnswerKind.denial) this.nxdomains++;
     if (!attacked || kind === AnswerKind.denial) denials.note(kind);
     const isNeutral = kind === AnswerKind.noData && denials.noDataProves;
     if (!isNeutral) this.unknownAnswers++;
