@@ -1,6 +1,7 @@
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { respond, ZoneData } from '../../src/dns/authority/index.ts';
 import type { Guard } from '../../src/dns/controller/index.ts';
@@ -63,6 +64,25 @@ describe('a zone file', () => {
     await writeFile(`${file}.new`, `${ZONE_TEXT}\nfresh A 192.0.2.7\n`);
     await rename(`${file}.new`, file);
     await until('the new name to be known', () => knows(started, 'fresh.example.test'));
+  });
+
+  it('that is written slowly in place is read only when it is complete', async () => {
+    const file = join(folder, 'zone');
+    await writeFile(file, ZONE_TEXT);
+    const started = await guard([{ name: ZONE_NAME, file }]);
+    atEnd(() => started.stop());
+    const wildcard = started.detector.zones.get(`users.${ZONE_NAME}`);
+    const lines = `${ZONE_TEXT}\nfresh A 192.0.2.7\n`.split('\n');
+    const half = lines.findIndex((line) => line.includes('*.users'));
+    await writeFile(file, lines.slice(0, half).join('\n'));
+    for (let part = 0; part < 15; part++) {
+      await setTimeout(300);
+      await appendFile(file, '\n');
+      expect(wildcard?.byRate).toBe(true);
+    }
+    await appendFile(file, lines.slice(half).join('\n'));
+    await until('the new name to be known', () => knows(started, 'fresh.example.test'));
+    expect(wildcard?.byRate).toBe(true);
   });
 
   it('that cannot be read does not stop the guard, and is read as soon as it exists', async () => {

@@ -8,7 +8,7 @@ import { type AttackDetector, type SeedResult, ZoneSeed } from '../detector/inde
 import { nameToText, nameToWire } from '../protocol/index.ts';
 import { inTimeSlices, TimeSlices } from './timeSlices.ts';
 import type { TsigKey } from './tsigKey.ts';
-import { versionOfFiles, ZoneFile } from './zoneFile.ts';
+import { changedInPlace, versionOfFiles, ZoneFile } from './zoneFile.ts';
 import { ZoneSlots } from './zoneSlots.ts';
 import { serialOf, transferZone } from './zoneTransfer.ts';
 
@@ -116,6 +116,8 @@ class ZoneSeeder {
   readonly #checkMs: number;
   #onTried: () => void = () => {};
   #version: string | undefined;
+  /** Version at the last check. */
+  #seen = '';
   /** Paths of the zone file and the files that it includes. Empty if the zone is transferred. */
   #paths: readonly string[];
   #failures = 0;
@@ -160,6 +162,10 @@ class ZoneSeeder {
     const { log, signal, onSeeded } = this.#parts;
     try {
       const version = await this.#versionNow();
+      // Names below a wildcard that is not written yet would count as random names.
+      const isBeingWritten = changedInPlace(this.#seen, version);
+      this.#seen = version;
+      if (isBeingWritten) return;
       if (version !== this.#version) {
         const startedMs = performance.now();
         const seeded = await this.#seed(version, onProgress);

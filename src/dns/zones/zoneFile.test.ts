@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nameToText } from '../protocol/index.ts';
-import { versionOfFiles, ZoneFile } from './zoneFile.ts';
+import { changedInPlace, versionOfFiles, ZoneFile } from './zoneFile.ts';
 
 const ZONE = 'example.test';
 let root: string;
@@ -207,6 +207,23 @@ describe('the version of a zone file', () => {
     expect(seen.size).toBe(changes.length);
     rmSync(at('zone'));
     await expect(now()).rejects.toThrow('ENOENT');
+  });
+
+  it('shows whether a file was changed in place, or only replaced, added or removed', async () => {
+    write({ zone: '', a: '' });
+    const paths = ['zone', 'a'].map(at);
+    const isInPlace = async (change: () => void): Promise<boolean> => {
+      const before = await versionOfFiles(paths);
+      change();
+      return changedInPlace(before, await versionOfFiles(paths));
+    };
+    expect(changedInPlace('', await versionOfFiles(paths))).toBe(false);
+    expect(await isInPlace(() => {})).toBe(false);
+    expect(await isInPlace(() => appendFileSync(at('a'), 'x A 192.0.2.1\n'))).toBe(true);
+    write({ new: 'longer' });
+    expect(await isInPlace(() => renameSync(at('new'), at('a')))).toBe(false);
+    expect(await isInPlace(() => rmSync(at('a')))).toBe(false);
+    expect(changedInPlace('2026112901', '2026112902')).toBe(false);
   });
 
   it('is that of the read, even if a file has changed since', async () => {

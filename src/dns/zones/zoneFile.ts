@@ -148,7 +148,19 @@ function textOf(content: Buffer): string {
     );
 }
 
-const versionOf = ({ mtimeMs, size, ino, dev }: Stats): string => `${mtimeMs} ${size} ${ino} ${dev}`;
+/**
+ * Returns whether a file changed between two results of {@link versionOfFiles} and was not replaced. A program may then
+ * still be writing it.
+ */
+export function changedInPlace(before: string, after: string): boolean {
+  const earlier = before.split(',');
+  return after
+    .split(',')
+    .some((version, n) => version !== earlier[n] && inodeOf(version) === inodeOf(earlier[n]));
+}
+
+const versionOf = ({ ino, dev, mtimeMs, size }: Stats): string => `${ino} ${dev} ${mtimeMs} ${size}`;
+const inodeOf = (version = ''): string => version.split(' ', 2).join(' ');
 
 const isBelow = (path: string, folder: string): boolean =>
   path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
