@@ -106,6 +106,7 @@ describe('a zone file without an SOA record of its zone', () => {
   it.each([
     ['is empty', ''],
     ['is cut off in front of the SOA record', '$TTL 3600\n'],
+    ['begins with a wildcard', '* A 192.0.2.1\n'],
     ['is of another zone', `$ORIGIN other.test.\n@ SOA ns h 1 3600 600 86400 60\n@ NS ns\n`],
   ])('is rejected if it %s, and the zone keeps its names', async (_, text) => {
     const file = await write(ZONE_TEXT);

@@ -59,6 +59,8 @@ export class ZoneSeed {
   readonly #question = new Question();
   /** Subtrees in which every name exists, because a record added so far is a wildcard, a delegation or a DNAME. */
   readonly #boundless = new Set<Zone>();
+  /** All such subtrees before this seeding. */
+  readonly #boundlessBefore: ReadonlySet<Zone>;
   #names = 0;
   #skipped = 0;
   #owners = 0;
@@ -69,20 +71,27 @@ export class ZoneSeed {
     this.#onName = onName;
     this.#zone = detector.zones.add(zone);
     this.#zoneName = this.#zone?.name ?? '';
+    this.#boundlessBefore = new Set(detector.zones.all().filter(({ anyNameExists }) => anyNameExists));
     this.#seed = { zone: this.#zone?.number ?? 0, generation: this.#zone?.seed.begin() ?? 0 };
     const wasIncomplete = detector.profile.incompleteZones.delete(this.#seed.zone);
     if (wasIncomplete && this.#zone !== undefined) this.#zone.seed.wasIncomplete = true;
   }
 
-  /** Adds the owner of a record (in wire form) to the profile. `type`: type of the record. */
+  /**
+   * Adds the owner of a record (in wire form) to the profile. `type`: type of the record. Ignores records outside the
+   * zone, as authoritative servers do.
+   */
   add(owner: Uint8Array, type: string): void {
     const number = typeNumber(type);
     if (IGNORED_TYPES.has(number)) return;
-    const isCut = type === 'NS' && nameToText(owner) !== this.#zoneName;
+    const name = nameToText(owner);
+    const isApex = name === this.#zoneName;
+    if (!isApex && this.#zoneName !== '' && !name.endsWith(`.${this.#zoneName}`)) return;
+    const isCut = type === 'NS' && !isApex;
     if (isCut || type === 'DNAME') this.#markBoundless(owner);
     if (owner[1] === ASTERISK && owner[0] === 1) this.#markBoundless(owner.subarray(2));
     this.#owners++;
-    if (REVERSED_ADDRESS.test(nameToText(owner).slice(0, -this.#zoneName.length - 1))) this.#addresses++;
+    if (REVERSED_ADDRESS.test(name.slice(0, -this.#zoneName.length - 1))) this.#addresses++;
     this.#addName(owner, COMMON_TYPES | typeBit(number ?? 0));
     this.#addEmptyNonTerminals(owner);
   }
@@ -102,6 +111,11 @@ export class ZoneSeed {
       this.#detector.noteSeeded(this.#zone);
     }
     return { zone: this.#zoneName, names: this.#names, skipped: this.#skipped };
+  }
+
+  /** Ends a read that failed. Subtrees that only this read found are judged by names again: its data may be wrong. */
+  abandon(): void {
+    for (const zone of this.#boundless) if (!this.#boundlessBefore.has(zone)) zone.anyNameExists = false;
   }
 
   #addName(owner: Uint8Array, types: number): boolean {

@@ -218,15 +218,18 @@ class ZoneSeeder {
         hasSoa ||= type === 'SOA' && nameToText(owner) === apex;
         seed.add(owner, type);
       }
+      signal.throwIfAborted();
+      // For example, a file that was just emptied to be written again: the guard would judge its wildcards by names.
+      if (!hasSoa)
+        throw new Error(
+          `${'file' in source ? source.file : 'the transfer'} has no SOA record of ${apex}: it is empty, incomplete or of another zone`,
+        );
+    } catch (error) {
+      seed.abandon();
+      throw error;
     } finally {
       this.busy = false;
     }
-    signal.throwIfAborted();
-    // For example, a file that was just emptied to be written again: the guard would judge its wildcards by names.
-    if (!hasSoa)
-      throw new Error(
-        `${'file' in source ? source.file : 'the transfer'} has no SOA record of ${apex}: it is empty, incomplete or of another zone`,
-      );
     this.#paths = reading.paths;
     this.#version = reading.version;
     return seed.finish();
