@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import {
   compileRules,
+  DeepestZones,
   DnsdistConsole,
   type DnsdistState,
   type ZoneGroup,
@@ -39,6 +40,7 @@ const group = (more: Partial<ZoneGroup> = {}): ZoneGroup => ({
 /** Buckets of one token per second: a test is shorter than the burst. */
 const size = (burst: number) => ({ ratePerSecond: 1, burst });
 const STATE: DnsdistState = {
+  zones: new DeepestZones([]),
   accessLists: NO_LISTS,
   clientRatePerSecond: 0,
   groups: [group()],

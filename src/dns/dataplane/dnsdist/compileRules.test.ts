@@ -4,6 +4,7 @@ import { parseNetwork } from '../../../platform/addresses/index.ts';
 import { type Access, profileLevel } from '../../detector/index.ts';
 import { QueryType, typeBit } from '../../protocol/index.ts';
 import { commandOf, compileRules, type DnsdistState, type ZoneGroup } from './compileRules.ts';
+import { DeepestZones } from './deepestZones.ts';
 import { luaText } from './luaText.ts';
 
 const { low, medium, high, very_high } = profileLevel;
@@ -15,6 +16,7 @@ const group = (level: number, more: Partial<ZoneGroup> = {}): ZoneGroup => ({
   ...more,
 });
 const STATE: DnsdistState = {
+  zones: new DeepestZones([]),
   accessLists: { networks: [], names: [] },
   clientRatePerSecond: 0,
   groups: [group(medium)],

@@ -3,6 +3,7 @@ import type { Network } from '../../../platform/addresses/index.ts';
 import { type AccessLists, type Outcome, profileLevel, type Reason } from '../../detector/index.ts';
 import { haveOtherTypes, TYPES_WITH_BIT } from '../../protocol/index.ts';
 import { accessRulesOf } from './accessRules.ts';
+import type { DeepestZones } from './deepestZones.ts';
 import { typesText } from './lookupFiles/knownNames.ts';
 import { luaText } from './luaText.ts';
 import { refusalRule, refusalsOf } from './refusals.ts';
@@ -44,6 +45,8 @@ export interface ZoneGroup {
 }
 
 export interface DnsdistState {
+  /** All known zones. */
+  readonly zones: DeepestZones;
   /** Networks and names whose queries are allowed or denied before other rules are evaluated. */
   readonly accessLists: AccessLists;
   readonly groups: readonly ZoneGroup[];
@@ -185,10 +188,10 @@ function zoneByRate(
   { name, limits, unknown }: ZoneByRate & { readonly unknown: RuleExpression },
 ): string[] {
   const here = inGroup(state, group);
-  const pays = paying('zoneRate', [notPaying, ...here, inZones([name]), oneOf([unknown, LEARNED])]);
+  const pays = paying('zoneRate', [notPaying, ...here, state.zones.among([name]), oneOf([unknown, LEARNED])]);
   if (limits === undefined || group.limit !== undefined) return [pays];
   const refused = refusing(state, group);
-  const paysHere = [payingByRate, ...here, inZones([name])];
+  const paysHere = [payingByRate, ...here, state.zones.among([name])];
   return [
     pays,
     refused([...paysHere, LEARNED, beyondSize(name + OF_LEARNED, limits.learned)]),
@@ -200,7 +203,12 @@ function zoneByRate(
 function ceilingRule(state: DnsdistState, group: ZoneGroup, byRate: readonly ZoneByRate[]): string[] {
   const limited = byRate.flatMap(({ name, limits }) => (limits === undefined ? [] : [name]));
   if (limited.length === 0 || group.limit !== undefined) return [];
-  const passes = [payingByRate, not(tagged(TAG.refused)), ...inGroup(state, group), inZones(limited)];
+  const passes = [
+    payingByRate,
+    not(tagged(TAG.refused)),
+    ...inGroup(state, group),
+    state.zones.among(limited),
+  ];
   return [refusing(state, group)([...passes, beyondSize(THE_CEILING, state.ceiling)])];
 }
 
@@ -227,8 +235,8 @@ function limits(state: DnsdistState, group: ZoneGroup, hasRates: boolean): strin
   const typesBeyond = beyondSize(UNKNOWN_TYPES, calmBucket);
   return [
     ...(typed ? [refused([...here, ofUnknownType, typesBeyond])] : []),
-    ...(attackedZones.length > 0 ? [refused([...pays, inZones(attackedZones), attacked])] : []),
-    refused([...pays, ...notIn(attackedZones), calm]),
+    ...(attackedZones.length > 0 ? [refused([...pays, state.zones.among(attackedZones), attacked])] : []),
+    refused([...pays, ...notIn(state, attackedZones), calm]),
   ];
 }
 
@@ -289,7 +297,8 @@ function refusing(
   return (selectors) => rule('floodgate-refuses', setTag(TAG.refused, refused), all(selectors));
 }
 
-const notIn = (zones: readonly string[]): RuleExpression[] => (zones.length > 0 ? [not(inZones(zones))] : []);
+const notIn = (state: DnsdistState, zones: readonly string[]): RuleExpression[] =>
+  zones.length > 0 ? [not(state.zones.among(zones))] : [];
 
 interface UnknownNames {
   /** Selects the queries of the group. */
@@ -303,28 +312,32 @@ function unknownNames(state: DnsdistState, { here, level, unknown }: UnknownName
   const others = [
     notPaying,
     ...here,
-    ...notIn(state.unseededZones),
-    ...notIn(state.zonesByRate.map(({ name }) => name)),
+    ...notIn(state, state.unseededZones),
+    ...notIn(
+      state,
+      state.zonesByRate.map(({ name }) => name),
+    ),
   ];
   const pays = (...selectors: readonly RuleExpression[]): string =>
     paying('unknownName', [...others, ...selectors]);
   if (level !== profileLevel.low) return [pays(unknown)];
   const { zones, perSecond } = state.alarm;
   return [
-    ...(state.attackedZones.length > 0 ? [pays(inZones(state.attackedZones), unknown)] : []),
+    ...(state.attackedZones.length > 0 ? [pays(state.zones.among(state.attackedZones), unknown)] : []),
     // This rule limits a flood from its first second, before Floodgate detects the attack.
-    ...(zones.length > 0 ? [pays(inZones(zones), unknown, beyond(THE_ALARM, perSecond, perSecond))] : []),
+    ...(zones.length > 0
+      ? [pays(state.zones.among(zones), unknown, beyond(THE_ALARM, perSecond, perSecond))]
+      : []),
   ];
 }
 
 /** Rules for queries for a known name with a query type with which this name is not known. */
-function unknownTypes(
-  { typeCombinations, unseededZones }: DnsdistState,
-  here: readonly RuleExpression[],
-): string[] {
-  const combinations = typeCombinations.flatMap(unknownTypeOf);
+function unknownTypes(state: DnsdistState, here: readonly RuleExpression[]): string[] {
+  const combinations = state.typeCombinations.flatMap(unknownTypeOf);
   if (combinations.length === 0) return [];
-  return [paying('unknownType', [notPaying, ...here, ...notIn(unseededZones), oneOf(combinations)])];
+  return [
+    paying('unknownType', [notPaying, ...here, ...notIn(state, state.unseededZones), oneOf(combinations)]),
+  ];
 }
 
 /**

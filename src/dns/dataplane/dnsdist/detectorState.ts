@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AttackDetector, Zone } from '../../detector/index.ts';
 import type { BucketSize, DnsdistState, ZoneGroup } from './compileRules.ts';
+import { DeepestZones } from './deepestZones.ts';
 
 /** Returns the state of the attack detector from which the dnsdist rules are compiled. */
 export function dnsdistStateOf(
@@ -16,6 +17,7 @@ export function dnsdistStateOf(
   );
   return {
     ...known,
+    zones: new DeepestZones(zones.map(({ name }) => name)),
     accessLists: detector.accessLists,
     // As in the embedded data plane, clients are not limited before a threshold was derived from their traffic.
     clientRatePerSecond: detector.ready && detector.history.isLearned ? detector.clientRatePerSecond : 0,

@@ -4,6 +4,7 @@ export { BusyNames } from './busyNames.ts';
 export { compileRules, type DnsdistState, type ZoneGroup } from './compileRules.ts';
 export { dnsdistConfiguration } from './configuration.ts';
 export { DnsdistConsole } from './console.ts';
+export { DeepestZones } from './deepestZones.ts';
 export { dnsdistStateOf } from './detectorState.ts';
 export { DnsdistDataPlane, type DnsdistOptions } from './dnsdistDataPlane.ts';
 export { readTapFrame } from './dnstap.ts';
