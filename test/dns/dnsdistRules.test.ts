@@ -66,6 +66,14 @@ const states: Readonly<Record<string, Partial<DnsdistState>>> = {
   'no attack': {},
   'an attack': { attackedZones: [ZONE_NAME] },
   'an attack at low': { groups: [group({ level: profileLevel.low })], attackedZones: [ZONE_NAME] },
+  'an attack on the deepest of three zones, and on names outside of them': {
+    zones: new DeepestZones(['', 'test', ZONE_NAME]),
+    attackedZones: ['', ZONE_NAME],
+  },
+  'an attack on the zone above': {
+    zones: new DeepestZones(['', 'test', ZONE_NAME]),
+    attackedZones: ['test'],
+  },
   'the alarm at low': {
     groups: [group({ level: profileLevel.low })],
     alarm: { zones: [ZONE_NAME], perSecond: 25 },

@@ -1,4 +1,4 @@
-import { all, inZones, not, type RuleExpression } from './ruleData.ts';
+import { all, inZones, not, oneOf, type RuleExpression } from './ruleData.ts';
 
 /**
  * Selects queries by their deepest zone, as the detector judges them. dnsdist itself only tests whether a zone contains
@@ -24,15 +24,14 @@ export class DeepestZones {
   /** Returns a selector of the queries whose deepest zone is one of `zones`. */
   among(zones: readonly string[]): RuleExpression {
     const wanted = new Set(zones);
-    return this.#select(
-      zones.filter((zone) => !this.#isBelow(zone, wanted)),
-      wanted,
-    );
-  }
-
-  #select(zones: readonly string[], wanted: ReadonlySet<string>): RuleExpression {
-    const others = zones.flatMap((zone) => this.#nearestOthers(zone, wanted));
-    return others.length === 0 ? inZones(zones) : all([inZones(zones), not(this.#select(others, wanted))]);
+    const parts: RuleExpression[] = [];
+    // Selectors may not be nested deeply (rulesLoader.ts), so each level of wanted zones is a part of its own.
+    for (let inside = zones.filter((zone) => !this.#isBelow(zone, wanted)); inside.length > 0; ) {
+      const outside = inside.flatMap((zone) => this.#nearestOthers(zone, wanted));
+      parts.push(outside.length === 0 ? inZones(inside) : all([inZones(inside), not(inZones(outside))]));
+      inside = outside.flatMap((zone) => this.#nearestOthers(zone, wanted));
+    }
+    return parts.length === 1 ? (parts[0] as RuleExpression) : oneOf(parts); // one element
   }
 
   /** Returns the nearest zones below `zone` that are wanted if `zone` is not, or the reverse. */

@@ -23,9 +23,9 @@ export const TAG = {
   types: 'floodgate-types',
   group: 'floodgate-group',
 } as const;
-/** Maximum size of the rule data. 4096 zones and the maximum number of busy names need a fifth of this size. */
+/** Maximum size of the rule data. 4096 zones and the maximum number of busy names need at most half of this size. */
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Maximum nesting of selectors, because dnsdist evaluates them recursively. No generated rule reaches it. */
+/** Maximum nesting of selectors, because dnsdist evaluates them recursively. No generated rule exceeds it. */
 const MAX_DEPTH = 6;
 
 /** Returns the name of the dnsdist rule that counts a verdict. `showRules` prints it. */
