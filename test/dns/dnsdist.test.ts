@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { serveZones, ZoneData } from '../../src/dns/authority/index.ts';
 import { DnsdistConsole } from '../../src/dns/dataplane/dnsdist/index.ts';
 import { type AccessLists, NO_LISTS } from '../../src/dns/detector/index.ts';
-import { QueryType } from '../../src/dns/protocol/index.ts';
+import { AnswerKind, nameToWire, QueryType, questionOf } from '../../src/dns/protocol/index.ts';
 import { DnsStore } from '../../src/dns/store/lmdb/index.ts';
 import { parseNetwork } from '../../src/platform/addresses/index.ts';
 import { QUIET } from '../../src/platform/logging/index.ts';
@@ -356,6 +356,23 @@ describe('the dnsdist driver', () => {
     const before = await count();
     await floodUntil(all, async () => (await count()) > before + 200);
     expect(await all.client.ask(query(`h7.${ZONE_NAME}`, 1, 3), all.dnsdist)).toMatchObject({ answers: 1 });
+  });
+
+  it('publishes the known names without those of a forgotten zone at once', async (ctx) => {
+    if (noDnsdist) return ctx.skip(noDnsdist);
+    const { dnsdist, guard, rules } = await startDnsdistGuard(RULE);
+    const name = `learned.${ZONE_NAME}`;
+    const asked = questionOf(name, QueryType.A, guard.detector.key);
+    for (const network of [1, 2])
+      guard.detector.learn(asked, { kind: AnswerKind.records, network }, Date.now());
+    guard.dataPlane.nameSeeded(nameToWire(name));
+    await waitUntilInForce(guard, rules);
+    const labels = async () =>
+      (await readFile(join(dnsdist.folder, 'known.cdb'), 'latin1')).split('\x07learned');
+    await until('the name to be published', async () => (await labels()).length > 1);
+    guard.forget(ZONE_NAME);
+    await until('the name to be removed', async () => (await labels()).length === 1);
+    expect(guard.dataPlane.knownNames()).toBeGreaterThan(200);
   });
 
   it('is started by `floodgate start`, leaves dnsdist protected after SIGKILL, and takes over at the next start', async (ctx) => {

@@ -156,6 +156,7 @@ export async function startGuard<P extends DataPlane>(
       detector.forget(zone, Date.now());
       examples.prune();
       profile.save();
+      dataPlane.namesForgotten?.();
       policyChanged();
     },
     async stop() {

@@ -63,7 +63,7 @@ export interface DnsdistOptions {
 
 /** During seeding, minimum time between two writes of the names file, because each write replaces the whole file. */
 const PUBLISH_WHILE_SEEDING_MS = 10_000;
-/** Interval, in seconds, of the check for names and networks that the detector has forgotten. The check is slow. */
+/** Interval, in seconds, of the check for names and networks that have expired in the detector. The check is slow. */
 const FORGET_EVERY_TICKS = 3600;
 /** Time after which a user's query counts as unanswered: longer than the default UDP timeout of dnsdist (2 s). */
 const USER_WAIT_MS = 3000;
@@ -181,6 +181,10 @@ export class DnsdistDataPlane implements DataPlane {
 
   nameSeeded(owner: Uint8Array): void {
     this.#known.add(owner);
+  }
+
+  namesForgotten(): void {
+    this.#known.forget();
   }
 
   /** Sends changed rules: attacked zones, busy names and bucket sizes change without a call of `policyChanged`. */

@@ -245,11 +245,11 @@ export class Profile {
   }
 
   /**
-   * Adds a name that was known before a restart, as if it were answered now. `types`: query types as bits. Returns
-   * false if the profile is full.
+   * Adds a name that was known before a restart, as if it were answered now. `types`: query types as bits. `zone`:
+   * number of the name's zone. Returns false if the profile is full.
    */
-  readmit(name: HashedName, types: number): boolean {
-    return this.#add(name, types, { zone: 0, tenure: 1 });
+  readmit(name: HashedName, types: number, zone = 0): boolean {
+    return this.#add(name, types, { zone, tenure: 1 });
   }
 
   /**

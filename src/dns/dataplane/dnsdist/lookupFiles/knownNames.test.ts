@@ -106,6 +106,22 @@ it('all names of an earlier run are loaded even if the profile was lost, and inv
   expect(names.size).toBe(0);
 });
 
+it('names of an earlier run belong to their zone, so they are forgotten with it', async () => {
+  folder = await mkdtemp(join(tmpdir(), 'floodgate-names-'));
+  const entries = ['www.example.test', 'www.other.test'].map((name): [Uint8Array, Uint8Array] => [
+    nameToWire(name),
+    Buffer.from(typesText(typeBit(QueryType.A))),
+  ]);
+  await writeFile(join(folder, 'known.cdb'), cdbOf(entries));
+  const detector = new AttackDetector(KEY, { profile: { maxNames: 100 } }, NOW);
+  detector.zones.add('example.test');
+  const names = new KnownNames(detector, folder);
+  await names.load();
+  detector.forget('example.test', NOW);
+  names.forget();
+  expect(entries.map(([name]) => names.has(name))).toEqual([false, true]);
+});
+
 it('the file of learned names contains the known names that no zone lists, also after a restart', async () => {
   folder = await mkdtemp(join(tmpdir(), 'floodgate-names-'));
   const detector = new AttackDetector(KEY, { profile: { maxNames: 100, windowMs: 3_600_000 } }, NOW);

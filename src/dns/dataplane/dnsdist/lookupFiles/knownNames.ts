@@ -92,12 +92,12 @@ export class KnownNames {
 
   /** Adds one name from the file. Looks it up only once in the profile, because a million names may be loaded. */
   #readmit(wire: Uint8Array, types: number): void {
-    const { profile } = this.#detector;
+    const { profile, zoneIndex } = this.#detector;
     const question = this.#questionOf(wire);
     const place = profile.find(question.hashHigh, question.hashLow);
     const known = place < 0 ? 0 : profile.types(place);
     const isKnown = place >= 0 && (types & ~known) === 0;
-    if (!isKnown && !profile.readmit(question, types)) return;
+    if (!isKnown && !profile.readmit(question, types, zoneIndex.find(question))) return;
     const isLearned = place < 0 || profile.isLearned(place);
     this.#set(textOf(wire), known | types | (isLearned ? LEARNED : 0));
   }
