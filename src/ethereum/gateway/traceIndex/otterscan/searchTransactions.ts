@@ -4,8 +4,9 @@ import type { Address, HistoryTransaction, MaybePromise } from '../../../traces/
 import { memoryLimitError } from '../../http/memoryLimitError.ts';
 import { joined } from '../../http/respond.ts';
 import type { Handler, NodeCall } from '../../method.ts';
-import { chainRange, fetchNewest } from '../explorer/blockRange.ts';
+import { fetchNewest } from '../explorer/blockRange.ts';
 import { onOneFork } from '../history/onOneFork.ts';
+import { checkHead, resolveHeads } from '../traceFilter/fromIndex.ts';
 import { storeFor } from '../traceFilter/fromNodes.ts';
 import type { IndexServices } from '../traces/indexServices.ts';
 import { checkSameBlock, findTransactions } from './findTransactions.ts';
@@ -45,11 +46,14 @@ async function readPage(
   { address, blockNumber, pageSize }: Asked,
 ): Promise<Buffer> {
   const { services, context } = parts;
-  const bounds =
+  const { first, last } =
     side === 'after'
-      ? { startBlock: blockNumber + 1, endBlock: undefined }
-      : { startBlock: 1, endBlock: blockNumber === 0 ? undefined : blockNumber - 1 };
-  const range = await chainRange(services, bounds);
+      ? { first: blockNumber + 1, last: undefined }
+      : { first: 1, last: blockNumber === 0 ? undefined : blockNumber - 1 };
+  const heads = await resolveHeads(services, [last ?? first]);
+  // A gateway with a newer head may have returned the previous page: a shorter range would lose transactions.
+  checkHead(heads, 'block', last ?? first - 1);
+  const range = { fromBlock: first, toBlock: last ?? heads.latest };
   const isEmpty = range.fromBlock > range.toBlock;
   if (!isEmpty) await fetchNewest(services, range, context);
   const order = side === 'after' ? 'asc' : 'desc';

@@ -179,15 +179,38 @@ describe('the transactions of an address', () => {
     await chain.flush();
     const blockHash = chain.blocks.get(1)?.header.hash;
     const response = Buffer.from(JSON.stringify({ blockHash, input: `0x${'5a'.repeat(500)}` }));
-    const room = { charge: () => true, credit: () => undefined, freeConnection: () => undefined };
     const search = async (maxAnswerBytes: number) => {
       const services = { ...chain.services(), maxAnswerBytes };
       const handler = searchTransactions('before')(services, () => response);
-      return JSON.parse(String(await handler([ADDRESSES[0], 0, 25], { ...CONTEXT, room })));
+      return JSON.parse(String(await handler([ADDRESSES[0], 0, 25], CONTEXT)));
     };
     const { txs, receipts } = await search(8 * response.length);
     expect([txs.length, receipts.length]).toEqual([4, 4]);
     await expect(search(8 * response.length - 1)).rejects.toThrow(/use a smaller page size/);
+  });
+
+  it('are not searched from a block past the head, which a gateway with a newer head may know', async () => {
+    chain.addLarge(new Random(410), 1);
+    await chain.flush();
+    const ends = async (side: 'before' | 'after', blockNumber: number) => {
+      const handler = searchTransactions(side)(chain.services(), () => {
+        const blockHash = chain.blocks.get(1)?.header.hash;
+        return Buffer.from(JSON.stringify({ blockHash }));
+      });
+      const { txs, firstPage, lastPage } = JSON.parse(
+        String(await handler([ADDRESSES[0], blockNumber, 25], CONTEXT)),
+      );
+      return [txs.length, firstPage, lastPage];
+    };
+    expect(await ends('before', 2)).toEqual([1, false, true]);
+    expect(await ends('after', 1)).toEqual([0, true, false]);
+    const past = {
+      code: -32_602,
+      message: 'block 2 is past the head of the chain, block 1',
+      data: { head: 1 },
+    };
+    await expect(ends('before', 3)).rejects.toMatchObject(past);
+    await expect(ends('after', 2)).rejects.toMatchObject(past);
   });
 
   it('are listed frame by frame in slices, with a turn of other clients between them', async () => {
@@ -236,7 +259,10 @@ describe('the transactions of an address', () => {
   });
 });
 
-const CONTEXT = { mayStream: false } as CallContext; // the handlers use nothing else
+const CONTEXT = {
+  mayStream: false,
+  room: { charge: () => true, credit: () => undefined, freeConnection: () => undefined },
+} as Partial<CallContext> as CallContext; // the handlers use nothing else
 
 interface Sent {
   readonly nonce: number;
