@@ -15,9 +15,11 @@ export interface OperationsOptions {
 
 /** Adds the routes `/healthz` (the process answers), `/readyz` (it can serve) and `/metrics` (Prometheus). */
 export async function operations(listener: FastifyInstance, options: OperationsOptions): Promise<void> {
-  listener.get('/healthz', async () => ({ status: 'ok' }));
+  // Monitoring and load balancers often send HEAD.
+  const health = { exposeHeadRoute: true };
+  listener.get('/healthz', health, async () => ({ status: 'ok' }));
 
-  listener.get('/readyz', async (_request, reply) => {
+  listener.get('/readyz', health, async (_request, reply) => {
     const { ready, checks } = options.readiness();
     reply.code(ready ? 200 : 503);
     if (!ready) reply.header('retry-after', '1');
