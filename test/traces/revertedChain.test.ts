@@ -113,6 +113,19 @@ describe('a development chain that is reverted', () => {
     expect(result).toHaveLength(BLOCKS + 5);
   });
 
+  it('has the traces of a transaction whose block replaced an indexed one, before the next poll', async () => {
+    const { hash, transactions } = await node().call<{ hash: string; transactions: string[] }>(
+      'eth_getBlockByNumber',
+      `0x${(LEFT + 5).toString(16)}`,
+      false,
+    );
+    const { gatewayUrl } = seldom;
+    const receipt = await call(gatewayUrl, 'eth_getTransactionReceipt', transactions[0]);
+    expect(receipt.json.result.blockHash).toBe(hash);
+    const traces = await call(gatewayUrl, 'trace_transaction', transactions[0]);
+    expect(traces.json.result).toMatchObject([{ blockHash: hash, transactionHash: transactions[0] }]);
+  });
+
   it('can be rewound by floodgate index --rewind while no server runs', async () => {
     // Responses at the head may come from the node before its blocks are indexed.
     await until('the head to be indexed', async () =>

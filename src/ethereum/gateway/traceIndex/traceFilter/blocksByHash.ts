@@ -1,10 +1,8 @@
-import { BlockUnavailableError } from '../../../ingest/index.ts';
 import { NoNodeError, RpcError } from '../../../jsonrpc/index.ts';
 import { NodeError } from '../../../nodes/index.ts';
 import type { Hash, MaybePromise, TraceReader } from '../../../traces/index.ts';
-import { clientOf } from '../../method.ts';
 import type { Caller, IndexServices } from '../traces/indexServices.ts';
-import { ensureIndexed, resolveHeads } from './fromIndex.ts';
+import { ensureIndexed, followChain, resolveHeads } from './fromIndex.ts';
 import { storeFor } from './fromNodes.ts';
 
 /** Maximum number of block hashes whose block number is remembered. Each needs about 100 bytes. */
@@ -35,9 +33,11 @@ export class BlocksByHash {
       const indexed = await read(blockNumber, store);
       if (indexed !== undefined) return this.#remember(hash, blockNumber, indexed);
       await ensureIndexed(indexer, wanted);
-      const found =
-        (await read(blockNumber, store)) ??
-        (await this.#readFollowed(head, caller, () => read(blockNumber, store)));
+      let found = await read(blockNumber, store);
+      if (found === undefined) {
+        await followChain(this.#services, caller);
+        found = await read(blockNumber, store);
+      }
       if (found !== undefined) return this.#remember(hash, blockNumber, found);
     }
     throw new RpcError(
@@ -45,20 +45,6 @@ export class BlocksByHash {
       `block ${hash} is not in the indexed chain: block ${blockNumber} has another hash or does not exist`,
       { blockHash: hash, blockNumber },
     );
-  }
-
-  /** Lets the index follow the chain, and reads again: the index may have had another block with this number. */
-  async #readFollowed<T>(head: number, caller: Caller, read: () => MaybePromise<T>): Promise<T> {
-    const { store, indexer } = this.#services;
-    // After a reorg to a lower head, the index may still have replaced blocks above that head.
-    const above = Math.max(head, (await store.head())?.number ?? -1) + 1;
-    try {
-      // Block `above` does not exist yet. Requesting it makes the indexer compare its chain with that of the nodes.
-      await indexer.ensure(above, above, clientOf(caller));
-    } catch (error) {
-      if (!(error instanceof BlockUnavailableError)) throw error;
-    }
-    return read();
   }
 
   async #find(hash: Hash): Promise<number> {

@@ -165,6 +165,19 @@ export async function ensureIndexed(
   }
 }
 
+/** Lets the index follow the chain: it may have blocks that the nodes have replaced since the last poll. */
+export async function followChain({ store, indexer }: IndexServices, caller: Caller): Promise<void> {
+  // After a reorg to a lower head, the index may still have replaced blocks above that head.
+  const known = [indexer.lastHeads?.latest.number ?? -1, (await store.head())?.number ?? -1];
+  const above = Math.max(...known) + 1;
+  try {
+    // Block `above` does not exist yet. Requesting it makes the indexer compare its chain with that of the nodes.
+    await indexer.ensure(above, above, clientOf(caller));
+  } catch (error) {
+    if (!(error instanceof BlockUnavailableError || error instanceof NoSpaceError)) throw error;
+  }
+}
+
 /** Returns the result of `answer`. If it is too large, throws or rejects with RpcError that contains `instead`. */
 export function withSizeErrors<T>(answer: () => MaybePromise<T>, instead: string): MaybePromise<T> {
   const refused = (error: unknown): never => {

@@ -1,4 +1,4 @@
-import { NoNodeError } from '../../../jsonrpc/index.ts';
+import { NoNodeError, RpcError } from '../../../jsonrpc/index.ts';
 import { NodeError, type TransactionFinder } from '../../../nodes/index.ts';
 import {
   type Hash,
@@ -7,7 +7,7 @@ import {
   type TraceReader,
   type TransactionLimits,
 } from '../../../traces/index.ts';
-import { ensureIndexed, MAX_READS, withSizeErrors } from '../traceFilter/fromIndex.ts';
+import { ensureIndexed, followChain, MAX_READS, withSizeErrors } from '../traceFilter/fromIndex.ts';
 import { isUnproven, storeFor } from '../traceFilter/fromNodes.ts';
 import type { Caller, IndexServices } from './indexServices.ts';
 
@@ -67,8 +67,9 @@ async function readFetched<T>(
   read: ReadTransaction<T>,
 ): Promise<T | null> {
   const { store, indexer, finder } = services;
+  let blockNumber: number | undefined;
   for (let left = MAX_READS - 1; left > 0; left--) {
-    const blockNumber = await blockOf(finder, hash);
+    blockNumber = await blockOf(finder, hash);
     if (blockNumber === undefined) return null;
     const within = { fromBlock: blockNumber, upTo: blockNumber };
     let held = await read(store, within);
@@ -77,9 +78,14 @@ async function readFetched<T>(
       held = await read(store, within);
     }
     if (held !== undefined) return held;
-    // The block was replaced while it was read, so the transaction may be in another block now.
+    // The index has another block with this number, or the block was replaced while it was read.
+    await followChain(services, caller);
   }
-  return null;
+  throw new RpcError(
+    'resourceNotFound',
+    `the transaction is in block ${blockNumber} of the nodes, but not in that of the index; try again`,
+    { blockNumber },
+  );
 }
 
 const blockOf = (finder: TransactionFinder, hash: Hash): Promise<number | undefined> =>
