@@ -5,7 +5,7 @@ import {
   openSharedTraces,
   TraceStoreUnavailable,
 } from '../../src/ethereum/store/shared/index.ts';
-import { indexBlock, MAX_COUNT, type TraceFilter } from '../../src/ethereum/traces/index.ts';
+import { type Hash, indexBlock, MAX_COUNT, type TraceFilter } from '../../src/ethereum/traces/index.ts';
 import { GrowingChain, shape } from '../contract/growingChain.ts';
 import { lmdbTraces } from '../contract/lmdbTraces.ts';
 import { compareSome } from '../contract/traceStore.ts';
@@ -27,10 +27,10 @@ describe.skipIf(!hasClickHouse)(`a local index in front of the shared one${WITHO
   });
 
   /**
-   * A chain of 200 blocks in a local index; blocks up to 1,159 are final, and those from number `first` to `moved` of
-   * the chain are in the shared index. The first blocks were indexed before the shared index was configured.
+   * A chain of 200 blocks from `start` on in a local index; the first 160 are final, and those from number `first` to
+   * `moved` of the chain are in the shared index. The first blocks were indexed before the shared index was configured.
    */
-  async function prepare({ moved = 160, first = 0, indexedBefore = 0 } = {}) {
+  async function prepare({ moved = 160, first = 0, indexedBefore = 0, start = 1000 } = {}) {
     const identity = newChain();
     const folder = await lmdbTraces();
     const local = await folder.open();
@@ -43,10 +43,10 @@ describe.skipIf(!hasClickHouse)(`a local index in front of the shared one${WITHO
       await traces.close();
       await folder.remove();
     });
-    const chain = new GrowingChain(new Random(70), 1000);
+    const chain = new GrowingChain(new Random(70), start);
     if (indexedBefore > 0) await chain.grow(local, indexedBefore);
     await chain.grow(store, 200 - indexedBefore);
-    await store.apply({ blocks: [], finalizedNumber: 1159 });
+    await store.apply({ blocks: [], finalizedNumber: start + 159 });
     const final = [...chain.blocks.values()].slice(first, moved);
     await writer.write(final.map(({ header, traces: list }) => indexBlock(header, list)));
     return { identity, local, reader, writer, store, chain };
@@ -123,6 +123,15 @@ describe.skipIf(!hasClickHouse)(`a local index in front of the shared one${WITHO
     await store.trim();
     await clickHouse.restart();
     await compareSome(store, chain, 10);
+  });
+
+  it('finds no unknown transaction on a young chain, all blocks of which are in the local index', async () => {
+    const { store } = await prepare({ start: 0 });
+    const unknown = new Random(9).hex(32) as Hash;
+    expect(await store.transactionTraces(unknown, { maxBytes: MAX_BYTES })).toBeUndefined();
+    expect(await store.transactionPosition(unknown, {})).toBeUndefined();
+    await store.trim();
+    expect(await store.transactionTraces(unknown, { maxBytes: MAX_BYTES })).toBeUndefined();
   });
 
   it('fails instead of joining two chains', async () => {
