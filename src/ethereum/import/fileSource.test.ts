@@ -127,6 +127,11 @@ describe("Floodgate's own files", () => {
       /row 1 must be a JSON object; is the file/,
     ],
     [
+      'neither JSON nor CSV',
+      (text: string) => `"${text}`,
+      /the first line has a quotation that is not closed; is the file cut off\?/,
+    ],
+    [
       'without a frame',
       (text: string) => text.slice(text.indexOf('\n') + 1),
       /row \d+: traces do not fit block \d+: the file has/,
@@ -141,6 +146,16 @@ describe("Floodgate's own files", () => {
       name: 'ImportError',
       message: expect.stringContaining(damaged),
     });
+  });
+
+  it('may begin with a byte order mark and empty lines, as some editors write them', async () => {
+    const blocks = chainOf(3);
+    const { traces, headers } = exported(blocks);
+    const marked = fileOf(`\ufeff${readFileSync(traces, 'utf8')}`);
+    const spaced = fileOf(`\r\n\r\n${readFileSync(headers, 'utf8')}`);
+    expect(await contentsOf(await opened({ traces: [marked], headers: [spaced] }))).toEqual(
+      blocks.map(({ header, traces }) => indexBlock(header, traces)),
+    );
   });
 
   it('are rejected if a header is missing, is not the child of the one before, or is of another chain', async () => {

@@ -33,14 +33,19 @@ export class TextFile implements TableFile {
 
   static async open(file: Opened): Promise<TextFile> {
     for await (const { text, at } of linesOf(file, 0, file.size)) {
-      if (text === '') continue;
-      if (text.startsWith('{')) {
-        const whole = new TextFile(file, { columns: [], start: at });
-        return new TextFile(file, { columns: Object.keys(await whole.#rowOf(text, at)), start: at });
+      const line = text.replace(/^\ufeff/, '');
+      if (line.trim() === '') continue;
+      if (line.startsWith('{')) {
+        const start = at + Buffer.byteLength(text) - Buffer.byteLength(line);
+        const whole = new TextFile(file, { columns: [], start });
+        return new TextFile(file, { columns: Object.keys(await whole.#rowOf(line, start)), start });
       }
-      const columns = csvCells(text.replace(/^\ufeff/, ''));
-      const start = at + Buffer.byteLength(text) + 1;
-      return new TextFile(file, { columns: columns ?? [], start, isCsv: true });
+      const columns = csvCells(line);
+      if (columns === undefined)
+        throw new ImportError(
+          `${file.path}: the first line has a quotation that is not closed; is the file cut off?`,
+        );
+      return new TextFile(file, { columns, start: at + Buffer.byteLength(text) + 1, isCsv: true });
     }
     return new TextFile(file, { columns: [], start: file.size });
   }
