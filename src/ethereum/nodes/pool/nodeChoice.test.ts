@@ -201,6 +201,13 @@ describe('ingest', () => {
     expect(order([node('drained', { health: 'drained' }), node('good')])).toEqual(['good']);
   });
 
+  it('tries a node that lags more than eight blocks late, because it may have stopped on another fork', () => {
+    const [near, far] = [node('near', { latest: HEAD - 8 }), node('far', { latest: HEAD - 9, fork: 'b' })];
+    expect(order([near, node('head')], 50)).toEqual(['near', 'head']);
+    expect(order([far, node('head')], 50)).toEqual(['head', 'far']);
+    expect(order([far, node('failing', { health: 'failing' })], 50)).toEqual(['far', 'failing']);
+  });
+
   it('prefers the node with the head if no block is named', () => {
     expect(order([node('behind', { latest: 99 }), node('head')])).toEqual(['head', 'behind']);
     expect(order([node('behind', { latest: 99 }), node('head')], 99)).toEqual(['behind', 'head']);

@@ -77,7 +77,8 @@ export class NodeChoice {
 
   /**
    * Returns all nodes that are not drained, in the order in which ingest tries them: first the healthy ones that have
-   * the block on the head's chain, as configured. Latency does not count, so that trace methods are not mixed.
+   * the block on the head's chain, as configured. Latency does not count, so that trace methods are not mixed. A node
+   * that lags is tried late, because it may have stopped on a fork that the kept hashes do not reach.
    */
   ingestOrder(blockNumber: number | undefined): UpstreamNode[] {
     const penalty = (node: UpstreamNode): number => {
@@ -87,7 +88,7 @@ export class NodeChoice {
         (isTrusted ? 0 : 16) +
         (health === 'healthy' ? 0 : 8) +
         (lastPollSucceeded && !isLate ? 0 : 4) +
-        (heads !== undefined && this.#heads.isOnChain(heads) ? 0 : 2) +
+        (heads !== undefined && this.#heads.isOnChain(heads) && !this.#lags(node) ? 0 : 2) +
         ((heads?.latest.number ?? -1) >= (blockNumber ?? this.#heads.latest?.number ?? 0) ? 0 : 1)
       );
     };
@@ -102,10 +103,13 @@ export class NodeChoice {
 
   #costOf(node: UpstreamNode, needsBlock: number | undefined): number {
     const has = needsBlock === undefined || this.#has(node, needsBlock);
-    const lags = (this.#heads.latest?.number ?? 0) - (node.heads?.latest.number ?? -1) > MAX_LAG_BLOCKS;
     if (node.health !== 'healthy') return (has ? 2 : 3) * TIER + node.expectedMs;
     // This healthy node does not have the block yet, so it would return null or a result of another fork.
     if (!has) return Number.POSITIVE_INFINITY;
-    return (lags ? TIER : 0) + node.expectedMs;
+    return (this.#lags(node) ? TIER : 0) + node.expectedMs;
+  }
+
+  #lags({ heads }: UpstreamNode): boolean {
+    return (this.#heads.latest?.number ?? 0) - (heads?.latest.number ?? -1) > MAX_LAG_BLOCKS;
   }
 }
