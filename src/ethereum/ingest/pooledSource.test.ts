@@ -283,6 +283,21 @@ describe('PooledSource', () => {
     expect(log).toEqual(['n1 block 3: unreachable']);
   });
 
+  it.each([
+    ['takes old blocks, which the first node cannot trace, from a node that lags far', 'a', hash('a50')],
+    ['takes no block from a node that stopped on another fork long ago', 'b', undefined],
+  ])('%s', async (_, fork, expected) => {
+    const { source } = await sourceOf(2, (first, second) => {
+      Object.assign(first, { head: 400 });
+      Object.assign(second, { head: 100, fork });
+      for (let number = 1; number < 350; number++) first.failsAt.set(number, 'error');
+    });
+    for (let round = 0; round < 5; round++, nowMs += 30_000) {
+      const block = await source.block(50).catch(() => undefined);
+      expect(block?.header.hash).toBe(expected);
+    }
+  });
+
   interface Outcome {
     readonly unavailable?: string;
     readonly header?: { readonly hash: Hash };

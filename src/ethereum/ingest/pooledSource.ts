@@ -115,8 +115,11 @@ export class PooledSource implements ChainSource, TransactionFinder, BlockFinder
       }
       return block;
     };
-    const ask = async (traces: NodeTraces, node: UpstreamNode) =>
-      accepted(await traces.block(blockNumber, span), node);
+    const ask = async (traces: NodeTraces, node: UpstreamNode) => {
+      const block = await traces.block(blockNumber, span);
+      if (block !== undefined) await this.#checkFork(block, node, trusted[0]);
+      return accepted(block, node);
+    };
     const noted = (node: UpstreamNode, error: NodeError): void => {
       notAsked.delete(node);
       if (!(error instanceof BlockTraceError)) return;
@@ -150,6 +153,32 @@ export class PooledSource implements ChainSource, TransactionFinder, BlockFinder
     const block = first ?? withoutFrames ?? (await byOtherMethod()) ?? (await verdict());
     if (block === undefined && failure !== undefined) throw failure;
     return block;
+  }
+
+  /**
+   * Throws NodeError if the most trusted node has another block at this height. Only nodes whose head is not known to
+   * be on the chain can be on another fork: those that lag far.
+   */
+  async #checkFork(
+    { header: { number, hash } }: TracedBlock,
+    node: UpstreamNode,
+    trusted: UpstreamNode | undefined,
+  ): Promise<void> {
+    const head = node.heads?.latest;
+    const isKnown = head !== undefined && this.#pool.heads.hashOf(head.number) === head.hash;
+    if (isKnown || trusted === undefined || trusted === node) return;
+    const known = await this.#pool
+      .take(trusted, (traces) => traces.blockRef(number))
+      .catch((error: unknown) => {
+        if (!(error instanceof NodeError)) throw error;
+        return undefined;
+      });
+    if (known === undefined || known.hash === hash) return;
+    const [host, other] = [node.client.host, trusted.client.host];
+    throw new NodeError(
+      'nonsense',
+      `${host} is on another fork: block ${number} is ${hash}, not as at ${other}`,
+    );
   }
 
   /** Asks a node that failed to trace a block for the block by its other trace methods. */
