@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startAnvil } from '../support/anvil.ts';
+import { openIdleConnection, rawRequest } from '../support/idleReader.ts';
 import { PROGRAM } from '../support/program.ts';
 import { type SharedChain, startSharedChain } from '../support/sharedChain.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
@@ -156,6 +157,48 @@ describe('access control of the gateway', () => {
           expect((await call(gatewayUrl, 'eth_chainId')).status).toBe(200);
         },
       );
+    } finally {
+      await node.stop();
+    }
+  });
+
+  it('counts a request as in flight until its calls end, and drops the waiting calls of a disconnected client', async () => {
+    const node = await startInterceptedNode(chain.anvil.url);
+    try {
+      await serving({ upstream: node.url }, async ({ gatewayUrl, url }) => {
+        let release: () => void = () => undefined;
+        const held = new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        node.intercept = async ({ methods }, answer) => {
+          if (methods[0] === 'eth_getCode') await held;
+          return answer();
+        };
+        const sent = (): number => node.counts.get('eth_getCode') ?? 0;
+        const params = (i: number): unknown[] => [`0x${String(i).padStart(40, '0')}`, 'latest'];
+        const batch = Array.from({ length: 100 }, (_, id) => ({
+          ...CHAIN_ID,
+          id,
+          method: 'eth_getCode',
+          params: params(id),
+        }));
+        const metric = async (name: string): Promise<number> =>
+          Number(
+            new RegExp(`^floodgate_${name} (\\d+)$`, 'm').exec(
+              await (await fetch(`${url}/metrics`)).text(),
+            )?.[1],
+          );
+        const before = await metric('http_connections');
+        const socket = await openIdleConnection(gatewayUrl);
+        socket.write(rawRequest(gatewayUrl, batch));
+        await until('eight calls to reach the node', async () => sent() === 8);
+        socket.resetAndDestroy();
+        await until('the disconnection', async () => (await metric('http_connections')) === before);
+        expect(await metric('gateway_requests_in_flight')).toBe(1);
+        release();
+        await until('the batch to end', async () => (await metric('gateway_requests_in_flight')) === 0);
+        expect(sent()).toBe(8);
+      });
     } finally {
       await node.stop();
     }

@@ -73,6 +73,13 @@ interface ServedNetwork extends Omit<Served, 'live'> {
   readonly live: Live | undefined;
 }
 
+interface Answering {
+  readonly exchange: HttpExchange;
+  readonly handler: CallsHandler;
+  /** Called when the work of the request has ended. */
+  readonly ended: () => void;
+}
+
 /**
  * JSON-RPC gateway for all paths that start with /v1/. The body of an error response is always a JSON-RPC error, and
  * the HTTP status follows docs/internals/decisions/gateway.md. Uses node:http, because a framework costs more per response than a
@@ -166,19 +173,21 @@ export class Gateway {
       span,
     };
     const handler = this.#handler(admitted);
-    /** Acquires one of `maxInFlight` slots. Called when the body is complete, so that slow senders occupy none. */
-    const start = (isLate: boolean): boolean => {
-      const refusal = permit.start(isLate);
-      if (refusal === undefined) response.onFinished(permit.release);
-      else sendRefusal(exchange, refusal);
+    /** Acquires slots of `maxInFlight`. Called when the body is complete, so that slow senders occupy none. */
+    const start = (bodyBytes: number, isLate: boolean): boolean => {
+      const refusal = permit.start(bodyBytes, isLate);
+      if (refusal !== undefined) sendRefusal(exchange, refusal);
       return refusal === undefined;
     };
+    /** To be called when the work has ended, which may be long after the client has disconnected. */
+    const ended = (): void => response.onFinished(permit.release);
     if (resource !== 'methods') {
-      if (!start(false)) return;
+      if (!start(0, false)) return;
       return inBackground('HTTP response', () =>
-        resource === 'document'
+        (resource === 'document'
           ? answerDocument(exchange, handler)
-          : answerExplorer(exchange, handler, query),
+          : answerExplorer(exchange, handler, query)
+        ).finally(ended),
       );
     }
     let isLate = false;
@@ -186,8 +195,9 @@ export class Gateway {
       const isDelayed = isLate || scheduler.isBusy;
       scheduler.run(client, () => {
         // The client may have disconnected while the request waited for its turn.
-        const isWanted = !response.isFinished && (body.kind !== 'whole' || start(isDelayed));
-        if (isWanted) this.#answer(exchange, handler, body);
+        const isWanted =
+          !response.isFinished && (body.kind !== 'whole' || start(body.bytes.length, isDelayed));
+        if (isWanted) this.#answer({ exchange, handler, ended }, body);
         response.bodyHandled?.();
       });
     });
@@ -229,14 +239,17 @@ export class Gateway {
     return new CallsHandler(this.#options.maxAnswerBytes, admitted, this.#dependencies);
   }
 
-  #answer(exchange: HttpExchange, handler: CallsHandler, body: RequestBody): void {
+  #answer({ exchange, handler, ended }: Answering, body: RequestBody): void {
     if (body.kind === 'aborted') return;
     if (body.kind === 'refused')
       return exchange.send(body.status, body.error, ...(body.status === 429 ? RETRY_AFTER : []));
     const send = (answer: HttpAnswer): void => exchange.answer(answer, handler.context);
     const answer = handleBody(body.bytes, handler);
-    if (answer instanceof Promise) answer.then(send).catch(failureReporter('HTTP response'));
-    else send(answer);
+    if (answer instanceof Promise) answer.finally(ended).then(send).catch(failureReporter('HTTP response'));
+    else {
+      ended();
+      send(answer);
+    }
   }
 }
 

@@ -121,6 +121,44 @@ describe('a rejection has its status, code and headers', () => {
   });
 });
 
+describe('the requests in flight of one address', () => {
+  /** Starts requests until one is rejected, and returns the permits of the others. */
+  const fill = (control: AdmissionControl, address: string, bodyBytes?: number): Permit[] => {
+    const permits: Permit[] = [];
+    for (;;) {
+      const entered = control.enter(request(undefined, address), NO_KEY, bodyBytes);
+      if ('refusal' in entered) return permits;
+      permits.push(entered);
+    }
+  };
+
+  it('occupy at most half of the free slots, and other addresses are served', () => {
+    const { control } = setUp({ maxInFlight: 999 });
+    const [first] = fill(control, '192.0.2.1').splice(332);
+    expect(fill(control, '192.0.2.1')).toHaveLength(0);
+    expect(control.enter(request(undefined, '192.0.2.1'), NO_KEY)).toMatchObject({
+      refusal: { message: 'too many requests of this address in flight; try again', data: { limit: 333 } },
+    });
+    expect(fill(control, '192.0.2.2')).toHaveLength(222);
+    first?.release();
+    expect(answerOf(control.enter(request(undefined, '192.0.2.3'), NO_KEY))).toBe('admitted');
+  });
+
+  it('occupy a slot for each 64 KiB of their bodies', () => {
+    const { control } = setUp({ maxInFlight: 2048 });
+    const permits = fill(control, '192.0.2.1', 2 * 1024 * 1024);
+    expect(permits).toHaveLength(21);
+    expect(answerOf(control.enter(request(undefined, '192.0.2.1'), NO_KEY, 100))).toBe('admitted');
+    for (const permit of permits) permit.release();
+    expect(fill(control, '192.0.2.2', 64 * 1024)).toHaveLength(341);
+  });
+
+  it('fit whatever their size, if the client has no others', () => {
+    const { control } = setUp({ maxInFlight: 2 });
+    expect(fill(control, '192.0.2.1', 100 * 1024 * 1024)).toHaveLength(1);
+  });
+});
+
 it('a request takes its slot when it starts, not when it is admitted', () => {
   const { control } = setUp({ maxInFlight: 1 });
   const [first, second] = [control.admit(request(), NO_KEY), control.admit(request(), NO_KEY)].map(permitOf);

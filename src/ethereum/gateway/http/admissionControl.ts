@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type ClientAddress, clientAddressReader, clientKey } from '../../../platform/addresses/index.ts';
+import { Budget, type BudgetClient } from '../../../platform/budgets/index.ts';
 import { type Readers, retryAfter } from '../../../platform/http/index.ts';
 import { RateLimitedError, RpcError } from '../../jsonrpc/index.ts';
 import type { CallLimits } from '../callLimits.ts';
@@ -45,11 +46,15 @@ export interface Permit {
   readonly keyId: string | undefined;
   readonly limits: CallLimits;
   /**
-   * Acquires one of the `gateway.maxInFlight` slots. Returns an error response (`Refusal`) if no slot is free. `isLate`:
-   * time has passed since the request was admitted, so its API key is checked again.
+   * Acquires slots of `gateway.maxInFlight` for a request with a body of this size. Returns an error response
+   * (`Refusal`) if they are not free. `isLate`: time has passed since the request was admitted, so its API key is
+   * checked again.
    */
-  start(isLate?: boolean): Refusal | undefined;
-  /** Releases the slot. Called after the last byte of the response was sent, or when the client has disconnected. */
+  start(bodyBytes?: number, isLate?: boolean): Refusal | undefined;
+  /**
+   * Releases the slots. Called when the work has ended, even if the client disconnected before, and after the last byte
+   * of the response was sent.
+   */
   release(): void;
 }
 
@@ -60,6 +65,13 @@ export interface Refusal {
 }
 
 type OverRate = 'address_rate' | 'key_rate';
+
+/** A request occupies a further slot for each of these bytes of its body, so that slots bound the memory of bodies. */
+const SLOT_BYTES = 64 * 1024;
+/** Part of the free slots that one client may occupy: a single client can occupy a third of all. */
+const PART_OF_FREE = 1 / 2;
+/** Slots that a client may always occupy while any are free; also the maximum of one request. */
+const MIN_SHARE = 32;
 
 /** Value of the Retry-After header if there are too many concurrent requests or unread responses. */
 const BUSY_RETRY_AFTER = retryAfter(1);
@@ -89,7 +101,7 @@ export class AdmissionControl {
   /** Watches the API keys of everything that was admitted with them. */
   readonly accessWatch: AccessWatch;
   readonly #clientAddress: ClientAddress;
-  #inFlight = 0;
+  readonly #inFlight: Budget;
 
   constructor(options: AdmissionOptions, { readers, keys, metrics, rates }: AdmissionDependencies) {
     this.#options = options;
@@ -99,12 +111,14 @@ export class AdmissionControl {
     this.#authenticator = new Authenticator(keys);
     this.accessWatch = new AccessWatch(keys);
     this.#clientAddress = clientAddressReader(options.trustedProxies);
-    metrics.watchInFlight(() => this.#inFlight);
+    const { maxInFlight: total } = options;
+    this.#inFlight = new Budget({ total, perClient: total, partOfFree: PART_OF_FREE, minShare: MIN_SHARE });
+    metrics.watchInFlight(() => this.#inFlight.total);
   }
 
-  enter(request: IncomingMessage, url: UrlKeys): Permit | Refusal {
+  enter(request: IncomingMessage, url: UrlKeys, bodyBytes = 0): Permit | Refusal {
     const permit = this.admit(request, url);
-    return 'refusal' in permit ? permit : (permit.start() ?? permit);
+    return 'refusal' in permit ? permit : (permit.start(bodyBytes) ?? permit);
   }
 
   /** Admits a request whose body may still be incomplete. The slot is acquired later, with `start`. */
@@ -130,6 +144,8 @@ export class AdmissionControl {
     let ended: RpcError | undefined;
     let unwatch: (() => void) | undefined;
     let isReleased = false;
+    const client = { address: readers.clientOf(request).address, keyId: key?.id };
+    let slots = 0;
     const check = (now: Access): void => {
       if (now.isGranted) key = now.key;
       else ended = deniedError(now);
@@ -173,30 +189,38 @@ export class AdmissionControl {
       ended: () => ended,
       watch: (method, then) => this.accessWatch.watch(credential, method, then),
       credential,
-      start: (isLate = false) => {
+      start: (bodyBytes = 0, isLate = false) => {
         const now = isLate ? this.accessBy(credential) : access;
         if (!now.isGranted) return this.#denied(now);
         check(now);
-        return this.#takeSlot();
+        const wanted = Math.min(1 + Math.floor(bodyBytes / SLOT_BYTES), MIN_SHARE, this.#options.maxInFlight);
+        const refusal = this.#takeSlots(client, wanted);
+        if (refusal === undefined) slots = wanted;
+        return refusal;
       },
       release: () => {
-        this.#inFlight--;
+        this.#inFlight.release(client, slots);
         isReleased = true;
         unwatch?.();
       },
     };
   }
 
-  #takeSlot(): Refusal | undefined {
-    const { maxInFlight: limit } = this.#options;
-    if (this.#inFlight < limit) {
-      this.#inFlight++;
+  #takeSlots(client: BudgetClient, slots: number): Refusal | undefined {
+    const excess = this.#inFlight.excessOf(client, slots);
+    if (excess === undefined) {
+      this.#inFlight.charge(client, slots);
       return undefined;
     }
     this.#metrics.limited('in_flight');
+    const isTotal = excess.of === 'all';
     // Frees a slot: closes the connection of a client that reads slowly, so that this client does not block others.
-    this.#readers.freeConnection();
-    const refusal = new RpcError('limitExceeded', 'too many requests in flight; try again', { limit });
+    if (isTotal) this.#readers.freeConnection();
+    const limit = Math.floor(excess.limit);
+    const whose = isTotal ? '' : ` of this ${excess.of === 'key' ? 'API key' : 'address'}`;
+    const refusal = new RpcError('limitExceeded', `too many requests${whose} in flight; try again`, {
+      limit,
+    });
     return { status: 429, refusal, headers: ['retry-after', BUSY_RETRY_AFTER] };
   }
 

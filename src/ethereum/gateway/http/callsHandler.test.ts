@@ -23,25 +23,21 @@ interface Setup {
   readonly result?: Result;
   /** Bytes that may still be charged. */
   readonly freeBytes?: number;
-  readonly isFinished?: boolean;
   readonly allowed?: readonly string[];
   readonly message?: Admitted['message'];
 }
 
-function setUp({
-  result = Buffer.from('1'),
-  freeBytes = 0,
-  isFinished = false,
-  allowed,
-  message,
-}: Setup = {}) {
+function setUp({ result = Buffer.from('1'), freeBytes = 0, allowed, message }: Setup = {}) {
   const registry = new Registry();
   const metrics = new GatewayMetrics(registry);
   const contexts: CallContext[] = [];
   const logged: unknown[][] = [];
   let left = freeBytes;
+  let isFinished = false;
   const space: AnswerSpace = {
-    isFinished,
+    get isFinished() {
+      return isFinished;
+    },
     charge(bytes) {
       if (bytes > left) return false;
       left -= bytes;
@@ -101,7 +97,21 @@ function setUp({
   };
   const call = async (method: string, mayStream = true) =>
     handler.handle({ id: 1, method, params: [] }, mayStream);
-  return { handler, call, limited, logged, contexts, admitted, scheduler, client, left: () => left };
+  const disconnect = (): void => {
+    isFinished = true;
+  };
+  return {
+    handler,
+    call,
+    limited,
+    logged,
+    contexts,
+    admitted,
+    scheduler,
+    client,
+    disconnect,
+    left: () => left,
+  };
 }
 
 it('schedules the parts of a long call like other work of its client', async () => {
@@ -110,6 +120,15 @@ it('schedules the parts of a long call like other work of its client', async () 
   await call('read');
   await contexts[0]?.nextTurn?.();
   expect(turn).toHaveBeenCalledExactlyOnceWith(client);
+});
+
+it('calls of a client that has disconnected are run only if they change state', async () => {
+  const { call, contexts, disconnect } = setUp();
+  disconnect();
+  await expect(call('read')).rejects.toThrow('the client has disconnected');
+  expect(contexts).toEqual([]);
+  await call('send');
+  expect(contexts).toHaveLength(1);
 });
 
 const LARGE = Buffer.alloc(FREE_BYTES + 1);
@@ -166,8 +185,10 @@ describe('the memory of a result', () => {
   });
 
   it('is not counted as limited if the client has disconnected', async () => {
-    const { call, limited } = setUp({ result: LARGE, isFinished: true });
-    await expect(call('read')).rejects.toThrow(RateLimitedError);
+    const { call, limited, disconnect } = setUp({ result: LARGE });
+    const called = call('readLater');
+    disconnect();
+    await expect(called).rejects.toThrow(RateLimitedError);
     expect(await limited('unsent_bytes')).toBe(0);
   });
 });

@@ -133,6 +133,9 @@ export class CallsHandler implements CallHandler {
     if (entry === undefined) throw new RpcError('methodNotFound', 'the gateway does not support this method');
     const ended = this.#permit.ended();
     if (ended !== undefined) throw ended;
+    // Most of a batch may still wait when its client disconnects.
+    if (this.#space.isFinished && entry.method.changesState !== true)
+      throw new RpcError('resourceUnavailable', 'the client has disconnected');
     const context = mayStream ? this.context : { ...this.context, mayStream };
     if (this.#span === undefined) return this.#carryOut(entry, call, context);
     // The span name is safe: the method is in the method table, so it is not arbitrary client input.

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
+import { anyReaders } from '../../../../test/support/anyReaders.ts';
 import { DEFAULT_LIMITS } from '../callLimits.ts';
 import { AdmissionControl } from '../http/admissionControl.ts';
 import { GatewayMetrics } from '../metrics.ts';
@@ -28,14 +29,14 @@ it('while the store is away, known keys are valid for the grace time, and unknow
     new AdmissionControl(
       { maxInFlight: 10, ratePerAddress: 0, trustedProxies: [], limits: DEFAULT_LIMITS },
       {
-        readers: { exceeded: () => undefined, freeConnection: () => undefined } as never, // only these members are used
+        readers: anyReaders(),
         keys: new SharedKeys(records, graceMs),
         metrics: new GatewayMetrics(new Registry()),
       },
     );
   const status = (control: AdmissionControl, secret?: string) => {
     const headers = secret === undefined ? {} : { authorization: `Bearer ${secret}` };
-    const request = { headers } as IncomingMessage;
+    const request = { headers, socket: {} } as IncomingMessage;
     const entered = control.enter(request, { query: '', key: undefined });
     return 'refusal' in entered ? [entered.status, ...entered.headers] : 'let in';
   };

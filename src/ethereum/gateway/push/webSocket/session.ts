@@ -54,7 +54,7 @@ export class Session implements MessageHandler {
   message(bytes: Buffer): Promise<void> | void {
     const { admission, connection, tracer, scheduler, client } = this.#dependencies;
     const { request, url, maxAnswerBytes } = this.#options;
-    const entered = admission.enter(request, url);
+    const entered = admission.enter(request, url, bytes.length);
     const permit = 'refusal' in entered ? noPermit(entered) : entered;
     const space = connection.space();
     const then: (() => void)[] = [];
