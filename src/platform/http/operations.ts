@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
+import { sharedRuns } from '../serialQueue/index.ts';
 
 /** Result of the readiness checks. `checks` contains, by the name of each check, `ok` or the problem. */
 export interface Readiness {
@@ -26,9 +27,14 @@ export async function operations(listener: FastifyInstance, options: OperationsO
     return { status: ready ? 'ready' : 'not ready', roles: options.roles, checks };
   });
 
-  listener.get('/metrics', async (_request, reply) => {
+  // Concurrent requests share a response, because each would make all processes read their metrics for milliseconds.
+  const readMetrics = sharedRuns(async () => {
     const metrics = await options.metrics();
-    reply.type(metrics.contentType);
-    return metrics.metrics();
+    return { type: metrics.contentType, text: await metrics.metrics() };
+  });
+  listener.get('/metrics', async (_request, reply) => {
+    const { type, text } = await readMetrics();
+    reply.type(type);
+    return text;
   });
 }

@@ -1,10 +1,10 @@
 /**
- * Returns a function that runs `work`, one run at a time. Calls during a run share the next run, which thus starts
+ * Returns a function that runs `work`, one run at a time, and returns its result. Calls during a run share the next run, which thus starts
  * after each of them.
  */
-export function sharedRuns(work: () => Promise<void>): () => Promise<void> {
-  let running = Promise.resolve();
-  let next: Promise<void> | undefined;
+export function sharedRuns<T>(work: () => Promise<T>): () => Promise<T> {
+  let running: Promise<unknown> = Promise.resolve();
+  let next: Promise<T> | undefined;
   return () => {
     next ??= running.then(() => {
       next = undefined;

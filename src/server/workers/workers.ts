@@ -7,7 +7,7 @@ import type { HeadChange } from '../../ethereum/ingest/index.ts';
 import { leaseFromNode, type UpstreamNode } from '../../ethereum/nodes/index.ts';
 import { awaitedLater, inBackground } from '../../platform/background/index.ts';
 import { addEndedProcess, gaugesOf, type MetricJson, sumMetrics } from '../../platform/metrics/index.ts';
-import { SerialQueue } from '../../platform/serialQueue/index.ts';
+import { SerialQueue, sharedRuns } from '../../platform/serialQueue/index.ts';
 import type { OpenedSessions } from '../console/openSessions.ts';
 import type { EthereumNetwork, NetworkState, Replicas } from '../ethereum/ethereumNetwork.ts';
 import type { Beginning, WorkerCalls } from './calls.ts';
@@ -135,7 +135,10 @@ export class Workers implements Replicas {
     await this.#callAll('settle', undefined);
   }
 
-  async metrics(): Promise<Registry> {
+  /** Returns the metrics of all processes. Concurrent calls share a result. */
+  readonly metrics = sharedRuns(() => this.#readMetrics());
+
+  async #readMetrics(): Promise<Registry> {
     await Promise.all(
       [...this.#workers].map(async (worker) => {
         const asked = worker.link.ask('metrics', undefined).catch(() => undefined);
