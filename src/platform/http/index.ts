@@ -16,7 +16,7 @@ export { retryAfter } from './retryAfter.ts';
 export { serveInOrder } from './serveInOrder.ts';
 export { readTlsFiles, type TlsFiles } from './tlsFiles.ts';
 export { TooMuchUnsentError } from './tooMuchUnsent.ts';
-export { identifyClient } from './unfinished/countedRequest.ts';
+export { clientOf, identifyClient } from './unfinished/countedRequest.ts';
 export { UnfinishedMessages } from './unfinished/unfinishedMessages.ts';
 export { isSocketPath } from './unixSocket.ts';
 export { Readers } from './unsent/readers.ts';

@@ -47,7 +47,7 @@ export const operatorApi: FastifyPluginAsync<OperatorApiOptions> = async (
       onRequest: async (request, reply) => {
         const credentials = authenticator.credentialsOf(request.raw);
         if (credentials.session !== undefined) reply.header('cache-control', 'no-store');
-        const caller = await authenticator.authenticate(credentials);
+        const caller = await authenticator.authenticate(credentials, request.raw);
         request.operatorTokenId = caller.tokenId;
         authorizeOperator(caller, permission);
       },

@@ -62,24 +62,25 @@ export const sessionRoutes: FastifyPluginAsync<SessionRoutesOptions> = async (fa
   /** Returns the caller of a request with a session, its secret and the session. Throws `unauthenticated`. */
   const signedIn = async ({ raw }: FastifyRequest) => {
     const credentials = authenticator.credentialsOf(raw);
-    const caller = await authenticator.authenticateAgain(credentials);
+    const caller = await authenticator.authenticateAgain(credentials, raw);
     const { session: secret } = credentials;
     const session = secret === undefined ? undefined : await sessions.find(secret);
     if (secret === undefined || session === undefined) throw new ApiError('unauthenticated');
     return { caller, secret, session };
   };
 
-  const tokenIn = async (body: unknown): Promise<Session['token'] | undefined> => {
+  const tokenIn = async ({ raw, body }: FastifyRequest): Promise<Session['token'] | undefined> => {
     const { token, code } = (body ?? {}) as { token?: unknown; code?: unknown };
     if (typeof code === 'string') return sessions.takeLink(code);
     if (typeof token !== 'string' || !/^[\x21-\x7e]+$/.test(token)) return undefined;
-    return tokenOf(await authenticator.authenticate({ authorization: `Bearer ${token}` }));
+    return tokenOf(await authenticator.authenticate({ authorization: `Bearer ${token}` }, raw));
   };
 
-  fastify.post('/sign-in', { bodyLimit: MAX_BODY_BYTES }, async ({ raw, body }, reply) => {
+  fastify.post('/sign-in', { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {
+    const { raw } = request;
     if (!cookies.isFromConsole(raw)) throw new ApiError('forbidden', { message: NOT_FROM_CONSOLE });
     countAttempt(attempts, clientAddress(raw));
-    const token = await tokenIn(body);
+    const token = await tokenIn(request);
     if (token === undefined)
       throw new ApiError('forbidden', {
         message: 'the sign-in code is wrong, already used or older than ten minutes',
@@ -114,7 +115,7 @@ export const sessionRoutes: FastifyPluginAsync<SessionRoutesOptions> = async (fa
 
   fastify.post('/links', { bodyLimit: MAX_BODY_BYTES }, async ({ raw }, reply) => {
     // A session cannot create a link, because a link would prolong it.
-    const caller = await authenticator.authenticate({ authorization: raw.headers.authorization });
+    const caller = await authenticator.authenticate({ authorization: raw.headers.authorization }, raw);
     return reply.send({ code: await sessions.newLink(tokenOf(caller), clientAddress(raw)) });
   });
 

@@ -1,5 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { Slots } from '../../../platform/budgets/index.ts';
+import { clientOf } from '../../../platform/http/index.ts';
 import {
   configuredTokenId,
   formatTimestamp,
@@ -35,6 +37,17 @@ export interface Caller {
 // `Authorization` header of RFC 6750: the scheme Bearer in any case, then one token.
 const bearer = /^bearer +([A-Za-z0-9\-._~+/]+=*) *$/i;
 
+interface Found {
+  readonly caller: Caller;
+  readonly isConfigured: boolean;
+}
+
+/**
+ * Maximum number of look-ups at the same time. Other queries need connections to the database too, and clients without
+ * a valid token must not delay those of others.
+ */
+const LOOK_UPS = { total: 4, perClient: 3 };
+
 export interface AuthenticatorOptions {
   readonly configuredTokens: readonly string[];
   readonly now?: () => number;
@@ -57,6 +70,8 @@ export class Authenticator {
   readonly #sessions: ConsoleSessions | undefined;
   readonly #configured: readonly { readonly hash: Buffer; readonly caller: Caller }[];
   readonly #now: () => number;
+  /** Look-ups of tokens and sessions. Further ones wait; clients take turns. */
+  readonly #lookUps = new Slots(LOOK_UPS);
 
   constructor(
     { configuredTokens, now = wallClock }: AuthenticatorOptions,
@@ -78,27 +93,41 @@ export class Authenticator {
   }
 
   /** Returns the caller that the credentials of a new request name, and counts the request. */
-  async authenticate(credentials: Credentials): Promise<Caller> {
-    const { caller, isConfigured } = await this.#find(credentials, (token) =>
-      this.#uses.countInvalid(token.id),
-    );
+  async authenticate(credentials: Credentials, request: IncomingMessage): Promise<Caller> {
+    const invalid = (token: Token): void => this.#uses.countInvalid(token.id);
+    const { caller, isConfigured } = await this.#findInTurn(credentials, request, invalid);
     if (!isConfigured) this.#uses.countValid(caller.tokenId);
     return caller;
   }
 
   /**
    * Returns the caller of a request or stream that was authenticated before. Throws `ApiError` if its token or session
-   * has ended since.
+   * has ended since. `request`: a new request that is not counted.
    */
-  async authenticateAgain(credentials: Credentials): Promise<Caller> {
-    return (await this.#find(credentials)).caller;
+  async authenticateAgain(credentials: Credentials, request?: IncomingMessage): Promise<Caller> {
+    const found = request === undefined ? this.#find(credentials) : this.#findInTurn(credentials, request);
+    return (await found).caller;
+  }
+
+  /** Finds a caller when it is the turn of the client. Looks up nothing for a client that has disconnected. */
+  async #findInTurn(
+    credentials: Credentials,
+    request: IncomingMessage,
+    invalid?: (token: Token) => void,
+  ): Promise<Found> {
+    const end = await new Promise<() => void>((resolve) => {
+      this.#lookUps.take(clientOf(request, addressOfSocket), resolve);
+    });
+    try {
+      if (request.socket.destroyed) throw missingToken();
+      return await this.#find(credentials, invalid);
+    } finally {
+      end();
+    }
   }
 
   /** Reads the store each time, so revocations work at once. */
-  async #find(
-    credentials: Credentials,
-    invalid: (token: Token) => void = () => undefined,
-  ): Promise<{ readonly caller: Caller; readonly isConfigured: boolean }> {
+  async #find(credentials: Credentials, invalid: (token: Token) => void = () => undefined): Promise<Found> {
     const hash = await this.#tokenHashOf(credentials);
     const configured = this.#configuredCaller(hash);
     if (configured) return { caller: configured, isConfigured: true };
@@ -140,6 +169,8 @@ export class Authenticator {
     return same && !expired && token.revoked_on === null;
   }
 }
+
+const addressOfSocket = ({ socket }: IncomingMessage): string => socket.remoteAddress ?? '';
 
 /** Returns the token of a caller, as a session stores it. */
 export const tokenOf = ({ tokenId, tokenHash, rootId }: Caller): Session['token'] => ({

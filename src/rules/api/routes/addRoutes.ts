@@ -101,7 +101,7 @@ async function admit(route: Route, gate: Gate, { request, reply }: Exchange): Pr
   }
   const credentials = gate.authenticator.credentialsOf(request.raw);
   if (credentials.session !== undefined) reply.header('cache-control', 'no-store');
-  const caller = await gate.authenticator.authenticate(credentials);
+  const caller = await gate.authenticator.authenticate(credentials, request.raw);
   request.rulesCaller = caller;
   if (gate.rateLimiter) reply.headers(gate.rateLimiter.count(caller.rootId));
   authorizeFor(route, caller, request);
