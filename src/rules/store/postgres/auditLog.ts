@@ -44,7 +44,7 @@ export class PostgresAuditLog implements AuditLog {
   }
 
   async addForgotten(zone: Pick<ZoneForgotten, 'account' | 'zone' | 'policy'>, actor: Actor): Promise<void> {
-    await this.#parts.commits.run(async (transaction) => {
+    await this.#parts.commits.run(zone.account, async (transaction) => {
       transaction.addAudit([forgottenEntry(zone, stamp(transaction.nextMoment(), actor))]);
     });
   }

@@ -100,7 +100,7 @@ export class PostgresAuditedRecords<Item extends Fields & Identified, Fields ext
     const { check, canonicalText = JSON.stringify } = this.#options;
     const retry =
       retryKey === undefined ? undefined : this.#retryKeys.retryOf(scope[0], retryKey, canonicalText(fields));
-    const created = await this.#parts.commits.run(async (transaction): Promise<Created<Item>> => {
+    const created = await this.#parts.commits.run(scope[0], async (transaction): Promise<Created<Item>> => {
       const first = retry && (await this.#retryKeys.find(transaction, retry));
       if (first !== undefined) {
         // The fingerprint of the request was compared, so the key was used to create a record of this kind.
@@ -125,7 +125,7 @@ export class PostgresAuditedRecords<Item extends Fields & Identified, Fields ext
     const { where, next } = conditionOf(scope);
     const sql = `UPDATE floodgate.${table} SET ${column} = $${scope.length + 2} WHERE ${where} AND id = ${next}`;
     let changed = false;
-    const item = await this.#parts.commits.run(async (transaction) => {
+    const item = await this.#parts.commits.run(scope[0], async (transaction) => {
       const [before] = await this.#read(transaction, scope, id);
       const settings = before && decide(before);
       changed = settings !== undefined && Object.keys(settings).length > 0;
@@ -166,7 +166,7 @@ export class PostgresAuditedRecords<Item extends Fields & Identified, Fields ext
     const { table, listeners } = this.#options;
     const { where, next } = conditionOf(scope);
     const sql = `DELETE FROM floodgate.${table} WHERE ${where} AND id = ANY(${next})`;
-    const changes = await this.#parts.commits.run(async (transaction) => {
+    const changes = await this.#parts.commits.run(scope[0], async (transaction) => {
       const items = await find(transaction);
       if (items.length === 0) return [];
       const first = transaction.nextMoment(items.length);

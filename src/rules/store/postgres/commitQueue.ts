@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { Slots } from '../../../platform/budgets/index.ts';
 import { type Micros, OutcomeUnknown, StoreUnavailable } from '../../index.ts';
 import type { Connection } from './connection/connection.ts';
 import type { Connections } from './connection/connections.ts';
@@ -20,14 +21,15 @@ export interface CommitQueueOptions {
 }
 
 /**
- * Runs changes one after the other, each in its own transaction. A promise resolves when its change is durable. Every
+ * Runs changes one after the other, each in its own transaction. Accounts take turns. A promise resolves when its change is durable. Every
  * transaction locks the clock row first, so a second connection for changes would only wait, and reads would lack it.
  */
 export class CommitQueue {
   readonly #connections: Connections;
   readonly #now: (() => Micros) | undefined;
   readonly #lookUpMs: number;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #slots = new Slots({ total: 1, perClient: 1 });
+  #all: Promise<unknown> = Promise.resolve();
   #hasFailed = false;
 
   constructor({ now, lookUpMs = LOOK_UP_MS }: CommitQueueOptions, connections: Connections) {
@@ -46,25 +48,32 @@ export class CommitQueue {
   }
 
   /**
-   * Runs an operation and commits its writes, or rolls them back if it throws. Throws `StoreUnavailable` if the
+   * Runs an operation of an account and commits its writes, or rolls them back if it throws. Throws `StoreUnavailable` if the
    * database fails, and `OutcomeUnknown` if the response to COMMIT was lost and it cannot be checked whether it took
    * effect.
    */
-  run<T>(operation: (transaction: Transaction) => Promise<T>): Promise<T> {
-    const queuedAtMs = performance.now();
-    const result = this.#last.then(() => {
-      if (performance.now() - queuedAtMs > MAX_QUEUED_MS)
-        throw new StoreUnavailable(
-          'The rules database is too slow: the change waited too long and was not made',
-        );
-      return this.#commit(operation);
-    });
-    this.#last = result.catch(() => undefined);
+  run<T>(account: string, operation: (transaction: Transaction) => Promise<T>): Promise<T> {
+    const result = this.#runInTurn(account, operation);
+    this.#all = Promise.allSettled([this.#all, result]);
     return result;
   }
 
   async idle(): Promise<void> {
-    await this.#last;
+    await this.#all;
+  }
+
+  async #runInTurn<T>(account: string, operation: (transaction: Transaction) => Promise<T>): Promise<T> {
+    const queuedAtMs = performance.now();
+    const end = await new Promise<() => void>((resolve) => this.#slots.take({ address: account }, resolve));
+    try {
+      if (performance.now() - queuedAtMs > MAX_QUEUED_MS)
+        throw new StoreUnavailable(
+          'The rules database is too slow: the change waited too long and was not made',
+        );
+      return await this.#commit(operation);
+    } finally {
+      end();
+    }
   }
 
   async #commit<T>(operation: (transaction: Transaction) => Promise<T>): Promise<T> {

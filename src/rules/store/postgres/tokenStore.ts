@@ -80,7 +80,7 @@ export class PostgresTokenStore implements TokenStore {
   }
 
   create(token: NewToken, actor: Actor): Promise<Token> {
-    return this.#parts.commits.run(async (transaction) => {
+    return this.#parts.commits.run(actor.by, async (transaction) => {
       const [known] = await transaction.read(statement<{ token: Token }>(BY_HASH, [token.hash]));
       if (known !== undefined) return known.token;
       const moment = transaction.nextMoment();
@@ -108,7 +108,7 @@ export class PostgresTokenStore implements TokenStore {
   }
 
   revoke(tokenId: string, actor: Actor): Promise<RevokedTokens | undefined> {
-    return this.#parts.commits.run(async (transaction) => {
+    return this.#parts.commits.run(actor.by, async (transaction) => {
       const token = await tokenWithId(transaction, tokenId);
       if (token === undefined) return undefined;
       if (token.revoked_on !== null) return { token, descendants: [] };
