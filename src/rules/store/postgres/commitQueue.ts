@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { awaitedLater } from '../../../platform/background/index.ts';
 import { Slots } from '../../../platform/budgets/index.ts';
 import { type Micros, OutcomeUnknown, StoreUnavailable } from '../../index.ts';
 import type { Connection } from './connection/connection.ts';
@@ -54,7 +55,7 @@ export class CommitQueue {
    */
   run<T>(account: string, operation: (transaction: Transaction) => Promise<T>): Promise<T> {
     const result = this.#runInTurn(account, operation);
-    this.#all = Promise.allSettled([this.#all, result]);
+    this.#all = awaitedLater(Promise.allSettled([this.#all, result]));
     return result;
   }
 
