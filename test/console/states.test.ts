@@ -280,6 +280,25 @@ describe.skipIf(CHROMIUM === undefined)(
       await context.close();
     });
 
+    it('names the day of an earlier period in a graph, and the time zone of an hour that occurs twice', async () => {
+      const { page } = operator;
+      await page.route('**/rates/minutes?**', async (route) => {
+        const since = new URL(route.request().url()).searchParams.get('since');
+        const counts = Array(120).fill(1);
+        const members = ['passed', 'truncated', 'dropped', 'would_drop', 'known_asked', 'known_answered'];
+        const rates = [...members, 'known_limited', 'bucket_per_second', 'attack', 'mode'];
+        const result = Object.assign({ since }, ...rates.map((name) => ({ [name]: counts })));
+        await route.fulfill({ json: { result, success: true, errors: [], messages: [] } });
+      });
+      // In Zurich, summer time ends at 01:00 UTC on this day.
+      await page.goto(urlOf('?from=2026-10-25T00:00:00Z&to=2026-10-25T02:00:00Z'));
+      await page.locator('.legend-time', { hasText: '25 Oct, 02:59:00 CET' }).first().waitFor();
+      await page.getByRole('button', { name: 'Show as table' }).first().click();
+      const times = page.getByRole('table').first().locator('tbody td:first-child');
+      await times.getByText('25 Oct, 02:59:00 CEST').waitFor();
+      await page.unroute('**/rates/minutes?**');
+    });
+
     it('moves nothing if the user prefers reduced motion', async () => {
       const moving = () =>
         inPage<number>(

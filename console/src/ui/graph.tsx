@@ -76,7 +76,7 @@ export function Graph(props: GraphProps) {
         aria-valuemax={last}
         aria-valuenow={index ?? last}
         aria-valuetext={
-          index === undefined ? 'latest' : `${timeText(times[index] ?? 0, spanOf(props))}: ${values}`
+          index === undefined ? 'latest' : `${timeText(times[index] ?? 0)}: ${values}`
         }
         onKeyDown={onKeyDown}
         onClick={pick}
@@ -109,7 +109,7 @@ function Legend({ graph, crosshair }: LegendProps) {
   const at = times[index ?? times.length - 1];
   return (
     <>
-      <span class="legend-time number">{at === undefined ? '–' : timeText(at, spanOf(graph))}</span>
+      <span class="legend-time number">{at === undefined ? '–' : timeText(at)}</span>
       {series.map((one) => (
         <span key={one.title} class="legend">
           <span class={`swatch ${one.form}`} style={{ '--swatch': `var(--${one.colour})` }} />{' '}
@@ -132,7 +132,7 @@ function Data({ graph }: { readonly graph: GraphProps }) {
   const rows = (): DataRow[] =>
     times.map((at, i) => ({ at, values: series.map(({ values }) => values[i] ?? null) })).reverse();
   const columns: Column<DataRow>[] = [
-    { title: 'Time', cell: ({ at }) => timeText(at, spanOf(graph)) },
+    { title: 'Time', cell: ({ at }) => timeText(at) },
     ...series.map(
       ({ title }, i): Column<DataRow> => ({
         title,

@@ -28,20 +28,41 @@ const formatters = (zone: { readonly timeZone?: 'UTC' } = {}) => ({
   day: new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', ...zone }),
   dayOfYear: new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', ...zone }),
   clock: new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium', ...zone }),
+  zonedClock: new Intl.DateTimeFormat('en-GB', {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    timeZoneName: 'short',
+    ...zone,
+  }),
 });
 const local = formatters();
 const utc = formatters({ timeZone: 'UTC' });
 /** The formatters of the time zone that the user chose. */
 export const shown = () => (isUtc.value ? utc : local);
 
-const clock = (date: Date): string => `${shown().clock.format(date)}${isUtc.value ? ' UTC' : ''}`;
+const HOUR_MS = 3_600_000;
+
+/** Returns whether the local time occurs twice, because the clocks are set back by an hour before or after it. */
+function isRepeated(date: Date): boolean {
+  const [before = 0, at = 0, after = 0] = [-HOUR_MS, 0, HOUR_MS].map((ms) =>
+    new Date(date.getTime() + ms).getTimezoneOffset(),
+  );
+  return before < at || at < after;
+}
+
+/** Returns the time of day, with the time zone if it is not the local one or the local time occurs twice. */
+export const clock = (date: Date): string =>
+  shown()[isUtc.value || isRepeated(date) ? 'zonedClock' : 'clock'].format(date);
 const dayOf = (date: Date): string => shown().day.format(date);
+/** Returns whether a time is on the current day of the shown time zone. */
+export const isToday = (date: Date): boolean => dayOf(date) === dayOf(new Date());
 
 const FORMS = {
   /** Date and time: `22 Nov 2026, 03:12:45`. */
   moment: (date: Date) => `${dayOf(date)}, ${clock(date)}`,
   /** Time: `03:12:45`. The date precedes it unless it is today. */
-  clock: (date: Date) => (dayOf(date) === dayOf(new Date()) ? clock(date) : `${dayOf(date)}, ${clock(date)}`),
+  clock: (date: Date) => (isToday(date) ? clock(date) : `${dayOf(date)}, ${clock(date)}`),
 };
 
 const SPANS = [
