@@ -292,10 +292,10 @@ describe.skipIf(CHROMIUM === undefined)(
       });
       // In Zurich, summer time ends at 01:00 UTC on this day.
       await page.goto(urlOf('?from=2026-10-25T00:00:00Z&to=2026-10-25T02:00:00Z'));
-      await page.locator('.legend-time', { hasText: '25 Oct, 02:59:00 CET' }).first().waitFor();
+      await page.locator('.legend-time', { hasText: '25 Oct, 02:59 CET' }).first().waitFor();
       await page.getByRole('button', { name: 'Show as table' }).first().click();
       const times = page.getByRole('table').first().locator('tbody td:first-child');
-      await times.getByText('25 Oct, 02:59:00 CEST').waitFor();
+      await times.getByText('25 Oct, 02:59 CEST').waitFor();
       await page.unroute('**/rates/minutes?**');
     });
 
