@@ -13,10 +13,14 @@ export function Dialog({ title, close, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useEffect(() => {
-    element.current?.showModal();
+    const dialog = element.current;
+    dialog?.showModal();
+    // The browser restores the focus only if the dialog is closed before it is removed.
+    return () => dialog?.close();
   }, []);
   return (
-    <dialog ref={element} aria-labelledby={titleId} onClose={close}>
+    // The event of a removed dialog is ignored: another dialog may be open.
+    <dialog ref={element} aria-labelledby={titleId} onClose={() => element.current && close()}>
       <h2 id={titleId}>{title}</h2>
       {children}
     </dialog>
