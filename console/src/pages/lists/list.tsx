@@ -98,11 +98,13 @@ function NewEntry({ added }: { readonly added: () => void }) {
   const { list, value, comment } = draft.value;
   const field = (name: keyof typeof EMPTY) =>
     bindingOf(draft.value, (changed) => (draft.value = changed), name);
-  const { failure, run } = useAction();
+  const { failure, isBusy, run } = useAction();
   const text = value.trim();
   const chosen = listNames.find((name) => name === list) ?? 'denylist';
   const submit = async (event: Event) => {
     event.preventDefault();
+    // A double click would add the entry twice.
+    if (isBusy) return;
     const outcome = await run(addEntry(chosen, text, comment));
     if ('failure' in outcome) return;
     draft.value = { ...EMPTY, list };
