@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { newRule, rulesPath } from '../rules/support/samples.ts';
 import { type Floodgate, startFloodgate } from '../support/startFloodgate.ts';
-import { CHROMIUM, launchBrowser, openTab, type Tab } from './support/browser.ts';
+import { CHROMIUM, fetchRoute, launchBrowser, openTab, type Tab } from './support/browser.ts';
 
 const ACCOUNT = 'a';
 const CONFIGS = rulesPath(ACCOUNT).replace(/\/dns_protection\/rules$/, '');
@@ -134,6 +134,21 @@ describe.skipIf(CHROMIUM === undefined)(
         expect(await button('Save').isDisabled()).toBe(true);
       },
     );
+
+    it('/rules does not state that a rule was not deleted if the response was lost', async () => {
+      await open('rules/RULE');
+      await button('Delete …').click();
+      await page.getByLabel(/^Type .* to continue$/).fill('global');
+      await page.route('**/client/v4/**', async (route) => {
+        if (route.request().method() !== 'DELETE') return route.continue();
+        await fetchRoute(route);
+        return route.abort('connectionreset');
+      });
+      await button('Delete the rule').click();
+      const message = page.getByRole('status').filter({ hasText: 'did not answer' });
+      expect(await message.textContent()).toMatch(/^It is not known whether anything was changed\. The server did/);
+      await page.unroute('**/client/v4/**');
+    });
 
     it('reads a list again when the server answers again, for a token that may not read the live stream', async () => {
       const { value } = await create('/user/tokens', { all_accounts: true, permissions: ['tokens:read'] });

@@ -35,8 +35,8 @@ const BY_STATUS: Readonly<Record<number, Words>> = {
   ),
   412: words(
     'Another client changed it in the meantime.',
-    'Compare both versions below, then save or discard yours.',
-    'That change was saved. Your input is still here.',
+    'Check the new version, then try again.',
+    'That change was saved; yours was not.',
   ),
   429: words('Too many requests with this token.', 'Wait a few seconds, then try again.'),
   503: words(
@@ -46,7 +46,7 @@ const BY_STATUS: Readonly<Record<number, Words>> = {
   ),
 };
 
-const UNKNOWN = 'It is not known whether anything was changed.';
+export const UNKNOWN = 'It is not known whether anything was changed.';
 const CHECK = 'Check the current state before you try again.';
 const ANY = words(
   'The server could not process the request.',

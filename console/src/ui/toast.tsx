@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { Failure, Outcome } from '../api/failure.ts';
+import { type Failure, type Outcome, UNKNOWN } from '../api/failure.ts';
 import { UntrustedText } from './value/untrustedText.tsx';
 
 /** Time for which a message is shown, and the user can undo a change. */
@@ -20,11 +20,11 @@ export function showToast(text: string, undo?: () => void): void {
   toast.value = { id: ++count, text, undo };
 }
 
-/** Shows why an action had no effect. `what`: `Not deleted`. */
-export const showFailure = (what: string, failure: Failure): void =>
-  showToast(
-    [`${what}.`, failure.what, ...failure.faults.map(({ message }) => message), failure.todo].join(' '),
-  );
+/** Shows why an action failed. `what`: `Not deleted`, which is shown only if it is known. */
+export function showFailure(what: string, { still, what: cause, faults, todo }: Failure): void {
+  const reasons = faults.map(({ message }) => `${message}.`);
+  showToast([still === UNKNOWN ? still : `${what}.`, cause, ...reasons, todo].join(' '));
+}
 
 /** Shows whether a request succeeded. */
 export const showOutcome = (outcome: Outcome<unknown>, done: string, failed = 'Not undone'): void =>
