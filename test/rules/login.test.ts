@@ -213,3 +213,17 @@ it.skipIf(!isTerminalAvailable)('rules create asks a terminal for what is missin
   expect(code).toBe(0);
   expect(output).toMatch(/global .* monitoring .* high/);
 });
+
+it.skipIf(!isTerminalAvailable)(
+  'rules create that is interrupted at a question creates nothing',
+  async () => {
+    await run(`login --url ${server.baseUrl}`, { stdin: await tokenFor(['interrupted']) });
+    const { output, code } = await onTerminal(['rules', 'create'], {
+      env: { XDG_CONFIG_HOME: folder },
+      typed: { 'scope (': '\u0003' },
+    });
+    expect(code).toBe(1);
+    expect(output).toContain('floodgate: Not all questions were answered; nothing was created');
+    expect(output).not.toContain('    at ');
+  },
+);

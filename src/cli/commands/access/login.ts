@@ -70,9 +70,11 @@ async function readSecret(url: string): Promise<string> {
   process.stderr.write(`API token for ${url}: `);
   return new Promise((resolve, reject) => {
     lines.on('SIGINT', () => lines.close());
-    lines.on('close', () => reject(new OperatorError('No token was entered; nothing was stored')));
-    lines.question('', (line) => {
+    lines.on('close', () => {
       process.stderr.write('\n');
+      reject(new OperatorError('No token was entered; nothing was stored'));
+    });
+    lines.question('', (line) => {
       resolve(line.trim());
       lines.close();
     });

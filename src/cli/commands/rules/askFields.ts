@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { Command } from 'commander';
 import type { RuleField } from '../../../rules/index.ts';
+import { OperatorError } from '../../operatorError.ts';
 import { flaggedFields, flagName } from './ruleFlags.ts';
 
 /**
@@ -23,6 +24,11 @@ export async function completeFields(
     const asked: Record<string, unknown> = { ...given };
     for (const field of missing) asked[field.member] = await ask(lines, field);
     return asked;
+  } catch (error) {
+    if (!(error instanceof Error && error.name === 'AbortError')) throw error;
+    // Ctrl-C or Ctrl-D: the message starts on a line of its own.
+    process.stderr.write('\n');
+    throw new OperatorError('Not all questions were answered; nothing was created');
   } finally {
     lines.close();
   }
