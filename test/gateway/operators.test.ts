@@ -66,7 +66,9 @@ describe('operator commands and budgets', () => {
       code: 1,
       text: expect.stringMatching(/no other node of mainnet is healthy/),
     });
-    expect((await run(floodgate.token, 'nodes', 'drain', 'node-9')).text).toMatch(/HTTP 404/);
+    expect((await run(floodgate.token, 'nodes', 'drain', 'node-9')).text).toMatch(
+      /^floodgate: Network mainnet has no node node-9; /,
+    );
     await run(floodgate.token, 'nodes', 'resume', 'node-2');
     await until('the resumed node to be healthy', async () =>
       /node-2 .*healthy/.test((await run(floodgate.token, 'nodes', 'list')).text),

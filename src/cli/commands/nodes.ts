@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { Transport } from '../../rules/client/index.ts';
+import { ApiFailure, Transport } from '../../rules/client/index.ts';
 import { OperatorError } from '../operatorError.ts';
 import { print } from '../output/print.ts';
 import { accessOf, addServerFlags } from './rules/rulesConnection.ts';
@@ -36,7 +36,12 @@ export function registerNodes(program: Command): void {
       .option('--network <name>', 'network of the node', 'mainnet')
       .action(async (node: string, { network }: { network: string }, command: Command) => {
         const path = `/nodes/${encodeURIComponent(network)}/${encodeURIComponent(node)}/${name}`;
-        const [view] = await send(command, 'POST', path);
+        const [view] = await send(command, 'POST', path).catch((error: unknown) => {
+          if (!(error instanceof ApiFailure && error.status === 404)) throw error;
+          throw new OperatorError(
+            `Network ${network} has no node ${node}; \`floodgate nodes list\` lists the nodes`,
+          );
+        });
         if (view !== undefined) await print(`${view.network} ${view.node} (${view.host}): ${view.health}`);
       });
 }

@@ -63,7 +63,10 @@ const isTexts = (value: unknown): value is Record<string, string> =>
 function reasonOf(error: unknown): string {
   if (error instanceof SyntaxError) return 'the server is not Floodgate';
   if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? error.cause.message || error.message : error.message;
+  const { cause } = error;
+  if (!(cause instanceof Error)) return error.message;
+  // The message of OpenSSL is its whole error queue.
+  return 'reason' in cause ? `TLS: ${cause.reason}` : cause.message || error.message;
 }
 
 function screen(origin: string, { ready, roles, checks, startedAt, networks, dns }: ServerStatus): string {

@@ -30,6 +30,12 @@ describe('Transport', () => {
     await expect(transport.send('GET', '/')).rejects.toMatchObject({ status });
   });
 
+  it('names the reason in one line if the server has no TLS', async () => {
+    const baseUrl = (await serverOf([], {})).replace('http', 'https');
+    const message = `${baseUrl} does not respond: TLS: wrong version number. Check the URL, and that the server runs`;
+    await expect(new Transport({ baseUrl, token: 't' }).send('GET', '/')).rejects.toThrow(message);
+  });
+
   it('reports a pause of one second that the server requests, and not a shorter one', async () => {
     const waits: Wait[] = [];
     const stop = new AbortController();

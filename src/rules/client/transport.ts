@@ -93,7 +93,7 @@ export class Transport {
     } catch (error) {
       this.#options.signal?.throwIfAborted();
       if (!last) return undefined;
-      const message = `${this.#baseUrl} does not respond: ${reasonOf(error)}`;
+      const message = `${this.#baseUrl} does not respond: ${reasonOf(error)}. Check the URL, and that the server runs`;
       throw new ApiFailure(message, { cause: error, afterLostAnswer: true });
     }
   }
@@ -141,5 +141,8 @@ function parse(text: string): unknown {
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   // The message of a fetch error is always "fetch failed"; its cause contains the reason.
-  return error.cause instanceof Error ? error.cause.message || String(error.cause) : error.message;
+  const { cause } = error;
+  if (!(cause instanceof Error)) return error.message;
+  // The message of OpenSSL is its whole error queue.
+  return 'reason' in cause ? `TLS: ${cause.reason}` : cause.message || String(cause);
 }
