@@ -2,3 +2,8 @@
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
 }
+
+/** The arguments of a command are invalid. The message names the argument and what is allowed. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}

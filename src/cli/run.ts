@@ -22,7 +22,7 @@ function printError(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.usage;
   process.stderr.write(`floodgate: ${printableLines(messageOf(error))}\n`);
   if (!isOperatorError(error) && error instanceof Error) process.stderr.write(`${error.stack}\n`);
-  return error instanceof Error && /^(ConfigError|BadStoreAddress)$/.test(error.name)
+  return error instanceof Error && /^(ConfigError|BadStoreAddress|UsageError)$/.test(error.name)
     ? EXIT_CODES.usage
     : EXIT_CODES.failed;
 }
@@ -67,6 +67,7 @@ function isOperatorError(error: unknown): boolean {
     'TooManyKeys',
     'TraceStoreUnavailable',
     'UnprovenRead',
+    'UsageError',
     'ApiFailure',
     'RuleFileError',
     'WrongChainError',

@@ -96,7 +96,7 @@ describe('floodgate audit', () => {
 
   it.each([
     [['--account', 'a b'], WRONG_USAGE, 'An account id is'],
-    [['--since', 'yesterday'], 1, 'is not a time'],
+    [['--since', 'yesterday'], WRONG_USAGE, 'is not a time'],
     [['--limit', '0'], WRONG_USAGE, 'whole number from 1'],
   ])('rejects %j with a message', async (args, code, message) => {
     const { status, stderr } = await run('audit', ...args);

@@ -345,11 +345,11 @@ describe.concurrent('floodgate rules', () => {
 
   it.each([
     [['update', '3fa85f64-5717-4562-b3fc-2c963f66afa6', '--mode', 'disabled'], 1, 'HTTP 404'],
-    [['update', '3fa85f64-5717-4562-b3fc-2c963f66afa6'], 1, 'No setting was given'],
+    [['update', '3fa85f64-5717-4562-b3fc-2c963f66afa6'], WRONG_USAGE, 'No setting was given'],
     [['update', 'x', '--mode', 'disabled'], WRONG_USAGE, "value 'x' is invalid for argument 'id'"],
     [['create', '--scope', 'planet'], WRONG_USAGE, 'Allowed choices are global, region, datacenter'],
     [['create', '--scope', 'global', '--name', ''], WRONG_USAGE, 'missing options: --mode (enabled, '],
-    [['delete'], 1, 'Use the ids of the rules'],
+    [['delete'], WRONG_USAGE, 'Use the ids of the rules'],
     [['list', '--url', 'ftp://x'], WRONG_USAGE, 'must be an http or https URL'],
     [['list', '--url', 'http://127.0.0.1:1'], 1, 'does not respond'],
     [['list', '--token-file', '/not/there'], 1, 'token file cannot be read'],
@@ -429,14 +429,14 @@ describe.concurrent('floodgate zones', () => {
 
   it.each([
     [['update', 'example.com', '--mode', 'disabled'], 1, 'has no policy for the zone example.com'],
-    [['update', 'example.com'], 1, 'No setting was given; use at least one of --mode, --judge-by'],
+    [['update', 'example.com'], WRONG_USAGE, 'No setting was given; use at least one of --mode, --judge-by'],
     [['create', 'a..b'], WRONG_USAGE, 'zone must be a DNS name'],
     [['create', ''], WRONG_USAGE, 'zone must be a DNS name'],
     [['create', 'a', '--mode', 'on'], WRONG_USAGE, 'Allowed choices are inherit, enabled'],
-    [['create', 'a', '--rate', '1.5'], 1, '--rate is "1.5"; it must be an integer, or none'],
+    [['create', 'a', '--rate', '1.5'], WRONG_USAGE, '--rate is "1.5"; it must be an integer, or none'],
     [['create', 'a', '--rate', '0'], 1, 'rate must be an integer from 1 to 400000 or null'],
-    [['create', 'a', '--only-when-upstream-unhealthy', 'yes'], 1, 'it must be true or false'],
-    [['delete'], 1, 'Use the names of the zones, or --all'],
+    [['create', 'a', '--only-when-upstream-unhealthy', 'yes'], WRONG_USAGE, 'it must be true or false'],
+    [['delete'], WRONG_USAGE, 'Use the names of the zones, or --all'],
     [['get', 'missing.example'], 1, 'has no policy for the zone missing.example'],
   ])('rejects %j with a message', async (args, code, message) => {
     const { status, stderr } = await zones('n2', ...args);

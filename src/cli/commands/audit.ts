@@ -10,7 +10,7 @@ import {
   type ZonePolicy,
   zonePolicyChanges,
 } from '../../rules/index.ts';
-import { OperatorError } from '../operatorError.ts';
+import { UsageError } from '../operatorError.ts';
 import { print } from '../output/print.ts';
 import { addAccessFlags, OperatorApi } from './access/overApi.ts';
 import { withStorage } from './access/tokenStorage.ts';
@@ -66,7 +66,7 @@ async function showAudit(options: AuditOptions, command: Command): Promise<void>
     until: options.until === undefined ? undefined : readMoment(options.until, now, 'past'),
   };
   if (periodFaults(filter.since, filter.until).length > 0)
-    throw new OperatorError('--since must not be after --until');
+    throw new UsageError('--since must not be after --until');
   const limit = options.all ? Number.POSITIVE_INFINITY : (options.limit ?? DEFAULT_LIMIT);
   const api = OperatorApi.of(command);
   if (api !== undefined) return showApiAudit(api, { filter, limit, isJson: options.json === true });

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import { readConfig } from '../configFlags.ts';
-import { OperatorError } from '../operatorError.ts';
+import { OperatorError, UsageError } from '../operatorError.ts';
 import { print } from '../output/print.ts';
 import { addDataDirFlags } from './access/tokenStorage.ts';
 
@@ -89,7 +89,7 @@ export function registerVerify(program: Command): void {
         record,
       });
     if (record !== undefined)
-      throw new OperatorError(
+      throw new UsageError(
         '--record needs --trace-store: otherwise, progress is recorded in the data folder',
       );
     const { verifyData } = await import('../../server/index.ts');
@@ -113,9 +113,7 @@ async function verifyShared(
   { json, record }: { json: boolean | undefined; record: string | undefined },
 ): Promise<void> {
   if (url === undefined)
-    throw new OperatorError(
-      'The shared index is missing: use --trace-store URL, or set FLOODGATE_TRACE_STORE',
-    );
+    throw new UsageError('The shared index is missing: use --trace-store URL, or set FLOODGATE_TRACE_STORE');
   const { verifySharedIndex } = await import('../../server/index.ts');
   let problems = 0;
   const progress = (line: string) => void process.stderr.write(`${line}\n`);

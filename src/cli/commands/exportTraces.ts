@@ -6,7 +6,7 @@ import type { Address, Trace } from '../../ethereum/traces/index.ts';
 import type { ExportedHeader } from '../../server/index.ts';
 import { readConfig } from '../configFlags.ts';
 import { networkFlag } from '../networkFlag.ts';
-import { OperatorError } from '../operatorError.ts';
+import { OperatorError, UsageError } from '../operatorError.ts';
 import { CSV_HEADER, csvRow } from '../output/traceCsv.ts';
 import { HEADER_COLUMNS } from '../output/traceRow.ts';
 import { addDataDirFlags } from './access/tokenStorage.ts';
@@ -58,11 +58,11 @@ async function writeTraces(
   { from, to, address, format, out, network, skipUnavailable = false, headers }: ExportFlags,
   command: Command,
 ): Promise<void> {
-  if (from > to) throw new OperatorError(`--from ${from} is after --to ${to}`);
+  if (from > to) throw new UsageError(`--from ${from} is after --to ${to}`);
   const { dataDir } = readConfig(command);
   const { exportHeaders, exportTraces, namedBlocks } = await import('../../server/index.ts');
   if (format === 'parquet' && out === undefined && process.stdout.isTTY)
-    throw new OperatorError('Parquet is a binary format and is not printed on a terminal: use --out FILE');
+    throw new UsageError('Parquet is a binary format and is not printed on a terminal: use --out FILE');
   const pages = exportTraces({
     dataDir,
     network,

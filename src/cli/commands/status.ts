@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { EXIT_CODES } from '../exitCodes.ts';
-import { OperatorError } from '../operatorError.ts';
+import { UsageError } from '../operatorError.ts';
 import { print } from '../output/print.ts';
 import { type DnsStatus, type NetworkStatus, type ServerStatus, statusOf } from '../serverStatus.ts';
 import { printable } from './rules/rulesTable.ts';
@@ -18,7 +18,7 @@ export function registerStatus(program: Command): void {
     .addOption(new Option('--url <url>', 'URL of the server').env('FLOODGATE_URL').default(DEFAULT_URL))
     .option('--json', 'print a JSON object')
     .action(async ({ url, json }: { url: string; json?: boolean }) => {
-      if (!URL.canParse(url)) throw new OperatorError(`--url is not a URL; use one such as ${DEFAULT_URL}`);
+      if (!URL.canParse(url)) throw new UsageError(`--url is not a URL; use one such as ${DEFAULT_URL}`);
       // FLOODGATE_URL may contain the path of the rules API, so only its origin is used.
       const { origin } = new URL(url);
       const status = await ask(origin).catch((error: unknown) => reasonOf(error));

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { addOwnConfigFlags, readConfig } from '../configFlags.ts';
-import { OperatorError } from '../operatorError.ts';
+import { UsageError } from '../operatorError.ts';
 import { print } from '../output/print.ts';
 import { withStorage } from './access/tokenStorage.ts';
 import { registerStoreCopy } from './storeCopy.ts';
@@ -17,7 +17,7 @@ export function registerStore(program: Command): void {
   addOwnConfigFlags(migrate, ['dataDir', 'rules.store', 'traceStore']).action(async () => {
     const { rules, traceStore } = readConfig(migrate);
     if (rules.store === undefined && traceStore === undefined)
-      throw new OperatorError(
+      throw new UsageError(
         'The database is missing: use --rules-store postgres://… (FLOODGATE_RULES_STORE) or --trace-store clickhouse://… (FLOODGATE_TRACE_STORE)',
       );
     if (rules.store !== undefined) await withStorage(migrate, async () => undefined);

@@ -9,7 +9,7 @@ import {
   type ZonePolicySettings,
   zonePolicyFields,
 } from '../../rules/index.ts';
-import { OperatorError } from '../operatorError.ts';
+import { OperatorError, UsageError } from '../operatorError.ts';
 import { print } from '../output/print.ts';
 import { flagName } from './rules/ruleFlags.ts';
 import { addConnectionFlags, connect } from './rules/rulesConnection.ts';
@@ -84,7 +84,7 @@ async function createPolicy(zone: string, options: ShowOptions, command: Command
 async function updatePolicy(zone: string, options: ShowOptions, command: Command): Promise<void> {
   const changes = flaggedSettings(command);
   if (Object.keys(changes).length === 0)
-    throw new OperatorError(
+    throw new UsageError(
       `No setting was given; use at least one of ${SETTINGS.map(({ member }) => flagName(member)).join(', ')}`,
     );
   const { client } = await connect(command);
@@ -99,7 +99,7 @@ async function deletePolicies(
   command: Command,
 ): Promise<void> {
   if (all === zones.length > 0)
-    throw new OperatorError('Use the names of the zones, or --all for all zone policies of the account');
+    throw new UsageError('Use the names of the zones, or --all for all zone policies of the account');
   const { client, account } = await connect(command);
   if (all) {
     await client.zones.deleteAll();
@@ -167,8 +167,8 @@ function readValue({ member, schema }: ZonePolicyField, text: string): string | 
   return text === 'true';
 }
 
-function badValue(member: string, text: string, allowed: string): OperatorError {
-  return new OperatorError(`${flagName(member)} is ${JSON.stringify(text)}; it must be ${allowed}`);
+function badValue(member: string, text: string, allowed: string): UsageError {
+  return new UsageError(`${flagName(member)} is ${JSON.stringify(text)}; it must be ${allowed}`);
 }
 
 const typesOf = ({ type = [] }: ZonePolicyField['schema']): string[] => [type].flat();

@@ -14,7 +14,7 @@ import {
   tokenView,
   wallClock,
 } from '../../../rules/index.ts';
-import { OperatorError } from '../../operatorError.ts';
+import { OperatorError, UsageError } from '../../operatorError.ts';
 import { print } from '../../output/print.ts';
 import { readAccountId } from '../idArguments.ts';
 import { formatTable, printable } from '../rules/rulesTable.ts';
@@ -80,11 +80,11 @@ export function registerToken(program: Command): void {
 async function createToken(options: CreateOptions, command: Command): Promise<void> {
   const accounts: NewToken['accounts'] | undefined = options.allAccounts ? 'all' : options.account;
   if (!accounts)
-    throw new OperatorError('The accounts of the token are missing: use --account ID or --all-accounts');
+    throw new UsageError('The accounts of the token are missing: use --account ID or --all-accounts');
   const now = wallClock();
   const expires_on = options.expires === undefined ? null : readMoment(options.expires, now, 'future');
   if (expires_on !== null && expires_on <= formatTimestamp(now))
-    throw new OperatorError(`--expires ${options.expires} is in the past; the token would never work`);
+    throw new UsageError(`--expires ${options.expires} is in the past; the token would never work`);
 
   const fields = { label: options.label, accounts, permissions: options.permission, expires_on };
   const api = OperatorApi.of(command);

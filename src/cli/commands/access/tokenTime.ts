@@ -1,5 +1,5 @@
 import { boundedTimestamp, type Micros, parseMoment } from '../../../rules/index.ts';
-import { OperatorError } from '../../operatorError.ts';
+import { UsageError } from '../../operatorError.ts';
 
 const MICROS_PER_SECOND = 1_000_000;
 const secondsPerUnit = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 } as const;
@@ -9,7 +9,7 @@ const moment =
 
 /**
  * Parses a duration before or after `now` (`90d`, `12h`), or a date with or without a time (`2027-01-31`,
- * `2027-01-31T12:00:00Z`; UTC if it has no offset). Throws OperatorError.
+ * `2027-01-31T12:00:00Z`; UTC if it has no offset). Throws UsageError.
  */
 export function readMoment(text: string, now: Micros, direction: 'past' | 'future'): string {
   const span = duration.exec(text);
@@ -21,7 +21,7 @@ export function readMoment(text: string, now: Micros, direction: 'past' | 'futur
   const [, date, time = '00:00', seconds = ':00', hours = '+00', minutes = '00'] = moment.exec(text) ?? [];
   const parsed = parseMoment(`${date}T${time}${seconds}${hours}:${minutes}`);
   if (parsed !== undefined) return parsed;
-  throw new OperatorError(
+  throw new UsageError(
     `"${text}" is not a time; allowed: a duration such as 90d or 12h, or a date such as 2027-01-31T12:00:00Z`,
   );
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Network, parseNetwork, type ServerAddress } from '../../../platform/addresses/index.ts';
-import { OperatorError } from '../../operatorError.ts';
+import { UsageError } from '../../operatorError.ts';
 import { print } from '../../output/print.ts';
 
 interface DnsdistConfigOptions {
@@ -81,7 +81,7 @@ function serversOf({ servers, proxyProtocolServers }: DnsdistConfigOptions) {
     one.host === other.host && one.port === other.port;
   const stranger = proxyProtocolServers.find((server) => !servers.some(isSame(server)));
   if (stranger !== undefined)
-    throw new OperatorError(
+    throw new UsageError(
       `--proxy-protocol-servers contains ${stranger.host} port ${stranger.port}, which is not in --servers`,
     );
   return servers.map((server) =>

@@ -7,7 +7,7 @@ import { openNamed } from '../../../platform/regularFile/index.ts';
 import { profileSensitivities, type Rule, sensitivities, type ZonePolicy } from '../../../rules/index.ts';
 import { readRuleFile } from '../../../rules/plan/index.ts';
 import { readTextFile } from '../../files/readTextFile.ts';
-import { OperatorError } from '../../operatorError.ts';
+import { OperatorError, UsageError } from '../../operatorError.ts';
 import { print } from '../../output/print.ts';
 
 interface ReplayOptions {
@@ -101,7 +101,7 @@ async function detectorAt(
 
 async function seed(detector: AttackDetector, text: string): Promise<void> {
   const equals = text.indexOf('=');
-  if (equals <= 0) throw new OperatorError(`--zone ${text} has no file: use example.com=FILE`);
+  if (equals <= 0) throw new UsageError(`--zone ${text} has no file: use example.com=FILE`);
   const name = text.slice(0, equals);
   try {
     const zone = new ZoneSeed({ zone: name }, { detector });

@@ -10,7 +10,7 @@ import {
   type ZonePolicy,
 } from '../../../rules/index.ts';
 import { formatRuleFile } from '../../../rules/plan/index.ts';
-import { OperatorError } from '../../operatorError.ts';
+import { UsageError } from '../../operatorError.ts';
 import { print } from '../../output/print.ts';
 import { completeId, readRuleIdStart, readRuleIdStarts, shownId } from '../idArguments.ts';
 import { completeFields } from './askFields.ts';
@@ -83,7 +83,7 @@ async function updateRule(format: RuleFormat, id: string, command: Command): Pro
   const settings = format.fields.filter(({ isSetting }) => isSetting);
   const changes: Partial<RuleSettings> = flaggedFields(command, settings);
   if (Object.keys(changes).length === 0)
-    throw new OperatorError(
+    throw new UsageError(
       `No setting was given; use at least one of ${format.settingMembers.map(flagName).join(', ')}`,
     );
   const { client } = await connect(command, { format });
@@ -94,7 +94,7 @@ async function updateRule(format: RuleFormat, id: string, command: Command): Pro
 async function deleteRules(ids: string[], options: { all?: boolean }, command: Command): Promise<void> {
   const all = options.all ?? false;
   if (all === ids.length > 0)
-    throw new OperatorError('Use the ids of the rules to delete, or --all for all rules of the account');
+    throw new UsageError('Use the ids of the rules to delete, or --all for all rules of the account');
   const { client, account } = await connect(command);
   if (all) {
     await client.rules.deleteAll();
