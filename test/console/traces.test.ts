@@ -260,6 +260,20 @@ describe.skipIf(CHROMIUM === undefined)(
       );
     });
 
+    it('shows one block for a tag, although a block is added between the calls', async () => {
+      await page.route('**/console/v1/**', async (route) => {
+        const isOfTag = route.request().postData()?.includes('"latest",false');
+        return isOfTag
+          ? route.continue({ postData: route.request().postData()?.replace('"latest"', '"0x1"') ?? '' })
+          : route.continue();
+      });
+      const read = page.waitForRequest((request) => request.postData()?.includes('trace_block') ?? false);
+      await page.goto(`${floodgate.url}/console/traces/block/latest`);
+      await page.getByRole('heading', { name: 'Block 1', exact: true }).waitFor();
+      expect((await read).postDataJSON().params).toEqual(['0x1']);
+      await page.unroute('**/console/v1/**');
+    });
+
     it('reports a subject, an amount or a view of a link that is wrong, and a block that does not exist yet', async () => {
       const open = (path: string) => page.goto(`${floodgate.url}/console/traces/${path}`);
       const min = page.getByLabel('Minimum value, ETH');

@@ -32,16 +32,21 @@ export function BlockView({ block }: { readonly block: string }) {
   const network = useNetwork();
   const unit = unitOf(useQuery());
   const isNumber = /^\d+$/.test(block);
-  const tag = isNumber ? `0x${Number(block).toString(16)}` : block;
-  const call = { method: 'trace_block', params: [tag] };
+  const tag = isNumber ? hexOf(Number(block)) : block;
   const headers = useLoaded(
     () => rpc<BlockHeader | null>({ network, method: 'eth_getBlockByNumber', params: [tag, false] }),
     [network, tag],
   );
-  const traces = useLoaded(() => rpc<readonly Trace[]>({ network, ...call }), [network, tag]);
   // Undefined until it is read, null if no node returned it.
   const header = headers.value ?? (headers.failure ? null : headers.value);
-  const number = header ? Number(header.number) : isNumber ? Number(block) : undefined;
+  const number = isNumber ? Number(block) : header ? Number(header.number) : undefined;
+  // Traces of a tag are read after its header, by number: a block may be added between the two calls.
+  const call = { method: 'trace_block', params: [number === undefined ? tag : hexOf(number)] };
+  const isKnown = number !== undefined || header === null;
+  const traces = useLoaded(isKnown && (() => rpc<readonly Trace[]>({ network, ...call })), [
+    network,
+    isKnown && call.params[0],
+  ]);
   const { value, failure } = traces;
   const all = useMemo(() => value && entriesOf(value), [value]);
   const again = () => {
@@ -105,6 +110,8 @@ export function BlockView({ block }: { readonly block: string }) {
     </>
   );
 }
+
+const hexOf = (number: number): string => `0x${number.toString(16)}`;
 
 function Neighbours({ number }: { readonly number: number }) {
   const network = useNetwork();

@@ -25,7 +25,7 @@ export function useHeads(isSkipped = () => false) {
       state: (state) => {
         isLive.value = state === 'open';
         if (state !== 'open') return;
-        heads.value++;
+        if (!isSkipped()) heads.value++;
         breaks.value++;
       },
     });
