@@ -75,9 +75,7 @@ export function Graph(props: GraphProps) {
         aria-valuemin={0}
         aria-valuemax={last}
         aria-valuenow={index ?? last}
-        aria-valuetext={
-          index === undefined ? 'latest' : `${timeText(times[index] ?? 0)}: ${values}`
-        }
+        aria-valuetext={index === undefined ? 'latest' : `${timeText(times[index] ?? 0)}: ${values}`}
         onKeyDown={onKeyDown}
         onClick={pick}
       />
