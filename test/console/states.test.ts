@@ -299,6 +299,22 @@ describe.skipIf(CHROMIUM === undefined)(
       await page.unroute('**/rates/minutes?**');
     });
 
+    it('breaks the longest zone name in a dialog, and the names of settings at 320 px', async () => {
+      const { page } = operator;
+      const zone = [...Array(3).fill('y'.repeat(63)), 'z'.repeat(61)].join('.');
+      const { id } = await create(`${CONFIGS}/dns_protection/zones`, { zone });
+      const excess = (element: string) =>
+        inPage<number>(page, `${element}.scrollWidth - ${element}.clientWidth`);
+      await page.setViewportSize({ width: 320, height: 256 });
+      await page.goto(urlOf(`zones/${id}`));
+      await page.getByRole('button', { name: 'Delete …' }).click();
+      await page.getByRole('dialog').waitFor();
+      expect(await excess("document.querySelector('dialog')")).toBe(0);
+      await page.goto(urlOf('activity'));
+      await page.getByText('only_when_upstream_unhealthy').first().waitFor();
+      expect(await excess('document.documentElement')).toBe(0);
+    });
+
     it('moves nothing if the user prefers reduced motion', async () => {
       const moving = () =>
         inPage<number>(

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { UntrustedText } from '../value/untrustedText.tsx';
 
 export interface DialogProps {
   readonly title: string;
@@ -21,7 +22,9 @@ export function Dialog({ title, close, children }: DialogProps) {
   return (
     // The event of a removed dialog is ignored: another dialog may be open.
     <dialog ref={element} aria-labelledby={titleId} onClose={() => element.current && close()}>
-      <h2 id={titleId}>{title}</h2>
+      <h2 id={titleId}>
+        <UntrustedText text={title} />
+      </h2>
       {children}
     </dialog>
   );
