@@ -50,6 +50,10 @@ export function Frame() {
         <LiveDot />
       </header>
       <AttackBar />
+      {/* The bar and the headline have figures that change each second, so only this text is announced. */}
+      <p class="unseen" role="status">
+        {isAttacked.value && 'Attack in progress'}
+      </p>
       <Main>
         <Switch>
           {visiblePages.value.map(({ path, component: Component }) => (

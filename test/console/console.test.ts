@@ -247,6 +247,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await checkState(tab, 'now-quiet');
       flood = await Flood.start(ZONE, server.dns);
       await heading().getByText(`Attack on ${ZONE} since`).waitFor();
+      await page.getByRole('status').getByText('Attack in progress').waitFor({ state: 'attached' });
       await page.getByText('would be dropped if the rule were enabled').waitFor();
       await until('the graph to show would-be drops', async () => (await painted('would-drop')) > 0);
       expect(await painted('dropped')).toBe(0);

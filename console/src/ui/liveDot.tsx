@@ -21,8 +21,11 @@ export function LiveDot() {
     reconnecting: streamRejection.value === undefined ? 'reconnecting' : 'too many streams',
   };
   return (
-    <span class={`live-dot ${state}`} role="status" title={streamRejection.value}>
-      <span aria-hidden="true">{state === 'live' ? '●' : '○'}</span> {words[state]}
+    <span class={`live-dot ${state}`}>
+      {/* Without the time, which a screen reader would announce each second. */}
+      <span role="status" title={streamRejection.value}>
+        <span aria-hidden="true">{state === 'live' ? '●' : '○'}</span> {words[state]}
+      </span>
       {state === 'reconnecting' && lastMessageMs.value > 0 && (
         <span class="ago">, last update {formatDuration(sinceMs)} ago</span>
       )}
