@@ -104,6 +104,9 @@ describe.skipIf(CHROMIUM === undefined)(
       await expect.poll(alerts).toContainEqual(expect.stringMatching(/did not answer.*not known whether/));
       await tab.context.setOffline(false);
       await expect.poll(alerts).toEqual([]);
+      await page
+        .getByText(new RegExp(`^The change of the ${name} for .* was not saved\\. Save it again\\.`))
+        .waitFor();
       await button('Save').click();
       await page.getByText(/^Saved for/).waitFor();
       expect(await button('Save').isDisabled(), name).toBe(true);
@@ -146,7 +149,9 @@ describe.skipIf(CHROMIUM === undefined)(
       });
       await button('Delete the rule').click();
       const message = page.getByRole('status').filter({ hasText: 'did not answer' });
-      expect(await message.textContent()).toMatch(/^It is not known whether anything was changed\. The server did/);
+      expect(await message.textContent()).toMatch(
+        /^It is not known whether anything was changed\. The server did/,
+      );
       await page.unroute('**/client/v4/**');
     });
 
@@ -173,6 +178,18 @@ describe.skipIf(CHROMIUM === undefined)(
       await open('nodes');
       await page.getByRole('status').filter({ hasText: 'reconnecting' }).waitFor();
       for (let i = 0; i < 2; i++) await page.waitForRequest('**/client/v4/health');
+      await page.unroute('**/live');
+    });
+
+    it('announces a lost connection once, and not the time since then', async () => {
+      const message = JSON.stringify({ at: new Date().toISOString(), rules_etag: '', zones_etag: '' });
+      await page.route('**/live', (route) =>
+        route.fulfill({ contentType: 'text/event-stream', body: `data: ${message}\n\n` }),
+      );
+      await open('lists');
+      await page.getByText(/^, last update .* ago$/).waitFor();
+      const status = page.getByRole('status').filter({ hasText: 'reconnecting' });
+      expect(await status.textContent()).toBe('○ reconnecting');
       await page.unroute('**/live');
     });
 

@@ -74,7 +74,10 @@ export function EditForm<Item, Settings extends Texts>({
     if (isUnanswered && isStored) showToast(`The ${props.kind} for ${props.name} was saved.`);
     // If the user has changed nothing, the form shows the newest version of the object.
     if (isStored) begin(newest);
-    else if (isUnanswered) forgetFailure();
+    else if (isUnanswered) {
+      showToast(`The change of the ${props.kind} for ${props.name} was not saved. Save it again.`);
+      forgetFailure();
+    }
   }, [tagged]);
 
   const save = async (from: Tagged<Item>, patch: Partial<Settings>) => {
