@@ -142,9 +142,18 @@ describe('an API token', () => {
 
 describe('floodgate token', () => {
   it('lists tokens with their status', async () => {
-    const { id } = await newToken('--account', 'a', '--label', 'pipeline', '--permission', 'read');
+    const { id } = await newToken(
+      '--account',
+      'a',
+      '--label',
+      'pipeline',
+      '--permission',
+      'read',
+      '--expires',
+      '2099-01-31',
+    );
     const line = (await run('token', 'list')).stdout.split('\n').find((text) => text.startsWith(id));
-    expect(line?.split(/ {2,}/)).toEqual([id, 'active', 'a', 'read', 'never', 'pipeline']);
+    expect(line?.split(/ {2,}/)).toEqual([id, 'active', 'a', 'read', '2099-01-31 00:00:00', 'pipeline']);
     await run('token', 'revoke', id);
     const found = (await run('token', 'list', '--json')).stdout
       .trim()

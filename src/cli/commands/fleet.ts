@@ -3,7 +3,7 @@ import type { Instance } from '../../dns/fleet/index.ts';
 import { OperatorError } from '../operatorError.ts';
 import { print } from '../output/print.ts';
 import { addConnectionFlags, connect } from './rules/rulesConnection.ts';
-import { formatTable } from './rules/rulesTable.ts';
+import { formatTable, momentOf } from './rules/rulesTable.ts';
 
 const HEADINGS = [
   'region',
@@ -56,5 +56,3 @@ const rowOf = ({
   version,
   id,
 ];
-
-const momentOf = (text: string): string => text.slice(0, 19).replace('T', ' ');

@@ -13,7 +13,7 @@ import { OperatorError, UsageError } from '../operatorError.ts';
 import { print } from '../output/print.ts';
 import { flagName } from './rules/ruleFlags.ts';
 import { addConnectionFlags, connect } from './rules/rulesConnection.ts';
-import { formatTable } from './rules/rulesTable.ts';
+import { formatTable, momentOf } from './rules/rulesTable.ts';
 
 interface ShowOptions {
   readonly json?: boolean;
@@ -183,7 +183,7 @@ function tableOf(policies: readonly ZonePolicy[]): string {
     [...COLUMNS.map((column) => column.replaceAll('_', ' ')), 'modified (UTC)'],
     policies.map((policy) => [
       ...COLUMNS.map((column) => String(policy[column] ?? '')),
-      policy.modified_on.slice(0, 19).replace('T', ' '),
+      momentOf(policy.modified_on),
     ]),
   );
 }

@@ -17,7 +17,7 @@ import {
 import { OperatorError, UsageError } from '../../operatorError.ts';
 import { print } from '../../output/print.ts';
 import { readAccountId } from '../idArguments.ts';
-import { formatTable, printable } from '../rules/rulesTable.ts';
+import { formatTable, momentOf, printable } from '../rules/rulesTable.ts';
 import { addAccessFlags, OperatorApi } from './overApi.ts';
 import { commandActor, withStorage } from './tokenStorage.ts';
 import { readMoment } from './tokenTime.ts';
@@ -141,7 +141,7 @@ async function listTokens(options: ListOptions, command: Command): Promise<void>
     token.status,
     accountsOf(token),
     token.permissions.map((permission) => permission.replace('dns_protection:', '')).join(','),
-    token.expires_on?.slice(0, 19) ?? 'never',
+    token.expires_on ? momentOf(token.expires_on) : 'never',
     token.label ?? '',
   ]);
   await print(formatTable(['id', 'status', 'accounts', 'permissions', 'expires (UTC)', 'label'], rows));

@@ -5,7 +5,7 @@ import { print } from '../../output/print.ts';
 import { readMoment } from '../access/tokenTime.ts';
 import { readAttack, readAttacks } from '../guardClient.ts';
 import { addConnectionFlags, connect } from '../rules/rulesConnection.ts';
-import { formatTable, printable } from '../rules/rulesTable.ts';
+import { formatTable, momentOf, printable } from '../rules/rulesTable.ts';
 
 const DEFAULT_LIMIT = 25;
 const MAX_LIMIT = 100;
@@ -152,8 +152,6 @@ export function zonesOf({ zones, zone_count }: AttackSummary, most: number): str
 }
 
 const percent = (share: number): string => `${(Math.min(1, share) * 100).toFixed(1)} %`;
-
-const momentOf = (text: string): string => text.slice(0, 19).replace('T', ' ');
 
 function lastedOf({ started_on, last_seen_on, state }: AttackSummary): string {
   const seconds = Math.round((Date.parse(last_seen_on) - Date.parse(started_on)) / 1000);

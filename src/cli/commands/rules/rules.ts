@@ -17,7 +17,7 @@ import { completeFields } from './askFields.ts';
 import { flaggedFields, flagName, flagOf } from './ruleFlags.ts';
 import { addConnectionFlags, connect } from './rulesConnection.ts';
 import { registerPlan } from './rulesPlan.ts';
-import { formatTable } from './rulesTable.ts';
+import { formatTable, momentOf } from './rulesTable.ts';
 
 interface ShowOptions {
   readonly json?: boolean;
@@ -140,7 +140,7 @@ function tableOf({ newRuleMembers }: RuleFormat, rules: readonly Rule[]): string
     rules.map((rule) => [
       shownId(rule.id),
       ...newRuleMembers.map((member) => String(rule[member])),
-      rule.modified_on.slice(0, 19).replace('T', ' '),
+      momentOf(rule.modified_on),
     ]),
   );
 }

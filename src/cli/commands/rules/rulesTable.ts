@@ -21,6 +21,9 @@ export function printable(text: string): string {
   return text.replaceAll(/\p{C}/gu, '\uFFFD');
 }
 
+/** Returns a timestamp of the API as text of a table in UTC: `2026-11-22 03:12:45`. */
+export const momentOf = (timestamp: string): string => timestamp.slice(0, 19).replace('T', ' ');
+
 function padded(cell: string, width: number): string {
   return cell + ' '.repeat(Math.max(0, width - widthOf(cell)));
 }
