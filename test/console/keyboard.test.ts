@@ -72,7 +72,7 @@ describe.skipIf(CHROMIUM === undefined)(
     });
 
     it.each(['Cancel', 'Escape', 'Set to monitoring'])(
-      '%s in a dialog gives the focus back',
+      '%s in a dialog returns the focus',
       async (action) => {
         const mode = page.getByLabel('Mode of the rule for region r0', { exact: true });
         await page.goto(`${server.url}/console/rules?account=${ACCOUNT}`);
