@@ -71,20 +71,17 @@ describe.skipIf(CHROMIUM === undefined)(
       expect(await inPage(page, FOCUSED)).toBe('← All rules');
     });
 
-    it.each(['Cancel', 'Escape', 'Set to monitoring'])(
-      '%s in a dialog returns the focus',
-      async (action) => {
-        const mode = page.getByLabel('Mode of the rule for region r0', { exact: true });
-        await page.goto(`${server.url}/console/rules?account=${ACCOUNT}`);
-        await mode.focus();
-        await mode.selectOption('monitoring');
-        await page.getByRole('dialog').waitFor();
-        if (action === 'Escape') await page.keyboard.press('Escape');
-        else await page.getByRole('button', { name: action, exact: true }).press('Enter');
-        await page.getByRole('dialog').waitFor({ state: 'detached' });
-        expect(await inPage(page, FOCUSED)).toBe('Mode of the rule for region r0');
-      },
-    );
+    it.each(['Cancel', 'Escape', 'Set to monitoring'])('%s in a dialog returns the focus', async (action) => {
+      const mode = page.getByLabel('Mode of the rule for region r0', { exact: true });
+      await page.goto(`${server.url}/console/rules?account=${ACCOUNT}`);
+      await mode.focus();
+      await mode.selectOption('monitoring');
+      await page.getByRole('dialog').waitFor();
+      if (action === 'Escape') await page.keyboard.press('Escape');
+      else await page.getByRole('button', { name: action, exact: true }).press('Enter');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      expect(await inPage(page, FOCUSED)).toBe('Mode of the rule for region r0');
+    });
 
     it('the name of a field is its label, and its note describes it', async () => {
       await page.goto(`${server.url}/console/rules/new?account=${ACCOUNT}`);
