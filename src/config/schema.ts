@@ -291,7 +291,7 @@ const Gateway = group({
     default: 2048,
     unit: 'requests',
     description:
-      'Maximum requests in flight, counted from the end of their body; further ones are rejected with 429. Each 64 KiB of a body count as one more request, up to 32. One client (an address; for IPv6, a /64) may use half of the free ones, and always 32.',
+      'Maximum requests in flight, counted from the end of their body; further ones are rejected with 429. Each 64 KiB of a body count as one more request, up to 32. One client (an address; for IPv6, a /64) may use as many as it leaves free, and always 32.',
   }),
   ratePerAddress: Type.Integer({
     minimum: 0,

@@ -68,8 +68,8 @@ type OverRate = 'address_rate' | 'key_rate';
 
 /** A request occupies a further slot for each of these bytes of its body, so that slots bound the memory of bodies. */
 const SLOT_BYTES = 64 * 1024;
-/** Part of the free slots that one client may occupy: a single client can occupy a third of all. */
-const PART_OF_FREE = 1 / 2;
+/** One client may occupy as many slots as it leaves free: a single client half of all, the next one a quarter. */
+const PART_OF_FREE = 1;
 /** Slots that a client may always occupy while any are free; also the maximum of one request. */
 const MIN_SHARE = 32;
 
