@@ -196,7 +196,8 @@ export class GatewayMetrics {
   }
 
   watchInFlight(requests: () => number): void {
-    const help = 'Requests in flight, until the last byte of their response was sent.';
+    const help =
+      'Slots of gateway.maxInFlight in use: one for a request, and one more for each 64 KiB of its body.';
     gaugesOf(this.#registry)('floodgate_gateway_requests_in_flight', help, requests);
   }
 

@@ -22,8 +22,9 @@ export interface CommitQueueOptions {
 }
 
 /**
- * Runs changes one after the other, each in its own transaction. Accounts take turns. A promise resolves when its change is durable. Every
- * transaction locks the clock row first, so a second connection for changes would only wait, and reads would lack it.
+ * Runs changes one after the other, each in its own transaction. Accounts take turns. A promise resolves when its
+ * change is durable. Every transaction locks the clock row first, so a second connection for changes would only wait,
+ * and reads would lack it.
  */
 export class CommitQueue {
   readonly #connections: Connections;
@@ -49,9 +50,9 @@ export class CommitQueue {
   }
 
   /**
-   * Runs an operation of an account and commits its writes, or rolls them back if it throws. Throws `StoreUnavailable` if the
-   * database fails, and `OutcomeUnknown` if the response to COMMIT was lost and it cannot be checked whether it took
-   * effect.
+   * Runs an operation of an account and commits its writes, or rolls them back if it throws. Throws `StoreUnavailable`
+   * if the database fails, and `OutcomeUnknown` if the response to COMMIT was lost and it cannot be checked whether it
+   * took effect.
    */
   run<T>(account: string, operation: (transaction: Transaction) => Promise<T>): Promise<T> {
     const result = this.#runInTurn(account, operation);
