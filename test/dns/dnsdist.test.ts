@@ -358,7 +358,7 @@ describe('the dnsdist driver', () => {
     expect(await all.client.ask(query(`h7.${ZONE_NAME}`, 1, 3), all.dnsdist)).toMatchObject({ answers: 1 });
   });
 
-  it('publishes the known names without those of a forgotten zone at once', async (ctx) => {
+  it('publishes the known names at once without the names of a forgotten zone', async (ctx) => {
     if (noDnsdist) return ctx.skip(noDnsdist);
     const { dnsdist, guard, rules } = await startDnsdistGuard(RULE);
     const name = `learned.${ZONE_NAME}`;

@@ -125,7 +125,7 @@ describe.skipIf(!hasClickHouse)(`a local index in front of the shared one${WITHO
     await compareSome(store, chain, 10);
   });
 
-  it('finds no unknown transaction on a young chain, all blocks of which are in the local index', async () => {
+  it('finds no unknown transaction on a young chain whose blocks are all in the local index', async () => {
     const { store } = await prepare({ start: 0 });
     const unknown = new Random(9).hex(32) as Hash;
     expect(await store.transactionTraces(unknown, { maxBytes: MAX_BYTES })).toBeUndefined();

@@ -25,7 +25,7 @@ export interface DataPlane {
   policyChanged(): void;
   /** Receives each seeded name in wire form. Needed only by data planes that use the name instead of its hash. */
   nameSeeded?(owner: Uint8Array): void;
-  /** Called before `policyChanged` if the detector was told to forget names. Needed by the same data planes. */
+  /** Called before `policyChanged` when the detector has forgotten names. Needed by the same data planes. */
   namesForgotten?(): void;
   /** Called every second, after the attack detector has updated the state of its zones. */
   tick(nowMs: number): void;

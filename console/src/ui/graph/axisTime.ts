@@ -5,7 +5,7 @@ const DAY_S = 86_400;
 const clockOf = (seconds: number): string => shown().clock.format(seconds * 1000);
 const dayOf = (seconds: number): string => shown().dayOfYear.format(seconds * 1000);
 
-/** Returns a time as text, with the date unless it is today. Of earlier days, values are of whole minutes. */
+/** Returns a time as text, with the date unless it is today. Times of earlier days have no seconds. */
 export function timeText(seconds: number): string {
   const date = new Date(seconds * 1000);
   return isToday(date) ? clock(date) : `${dayOf(seconds)}, ${clock(date).replace(/:00(?= |$)/, '')}`;

@@ -26,7 +26,7 @@ export async function completeFields(
     return asked;
   } catch (error) {
     if (!(error instanceof Error && error.name === 'AbortError')) throw error;
-    // Ctrl-C or Ctrl-D: the message starts on a line of its own.
+    // Ctrl-C or Ctrl-D: the message starts on a new line.
     process.stderr.write('\n');
     throw new OperatorError('Not all questions were answered; nothing was created');
   } finally {

@@ -25,7 +25,7 @@ export class DeepestZones {
   among(zones: readonly string[]): RuleExpression {
     const wanted = new Set(zones);
     const parts: RuleExpression[] = [];
-    // Selectors may not be nested deeply (rulesLoader.ts), so each level of wanted zones is a part of its own.
+    // Selectors may not be nested deeply (rulesLoader.ts), so each level of wanted zones is a separate part.
     for (let inside = zones.filter((zone) => !this.#isBelow(zone, wanted)); inside.length > 0; ) {
       const outside = inside.flatMap((zone) => this.#nearestOthers(zone, wanted));
       parts.push(outside.length === 0 ? inZones(inside) : all([inZones(inside), not(inZones(outside))]));

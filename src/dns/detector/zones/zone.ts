@@ -290,7 +290,7 @@ export class Zone {
   noteAnswer(kind: number, known: boolean, attacked: boolean): void {
     const { denials } = this;
     this.answers++;
-    // NXDOMAIN for a known name is no sign of random names: the name or the target of its alias was removed.
+    // NXDOMAIN for a known name does not indicate random names: the name or the target of its alias was removed.
     if (known) return;
     if (kind === AnswerKind.nxdomain || kind === AnswerKind.denial) this.nxdomains++;
     if (!attacked || kind === AnswerKind.denial) denials.note(kind);

@@ -66,7 +66,7 @@ export interface Refusal {
 
 type OverRate = 'address_rate' | 'key_rate';
 
-/** A request occupies a further slot for each of these bytes of its body, so that slots bound the memory of bodies. */
+/** Bytes of a body for which a request occupies one more slot, so that slots bound the memory of bodies. */
 const SLOT_BYTES = 64 * 1024;
 /** One client may occupy as many slots as it leaves free: a single client half of all, the next one a quarter. */
 const PART_OF_FREE = 1;

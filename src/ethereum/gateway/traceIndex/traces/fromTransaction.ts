@@ -83,7 +83,7 @@ async function readFetched<T>(
   }
   throw new RpcError(
     'resourceNotFound',
-    `the transaction is in block ${blockNumber} of the nodes, but not in that of the index; try again`,
+    `the nodes have the transaction in block ${blockNumber}, but the index has another block ${blockNumber}; try again`,
     { blockNumber },
   );
 }
