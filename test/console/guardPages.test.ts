@@ -379,7 +379,7 @@ describe.skipIf(CHROMIUM === undefined)(
       await search.waitFor({ state: 'detached' });
       expect(tab.faults).toEqual([]);
       await page.route('**/zone_assessments', (route) => route.fulfill({ status: 500, json: {} }));
-      // Once, in 1 of 10 runs of this file, the search was not open after the key was pressed; the cause is unknown.
+      // In one run in CI, the text did not appear after the key was pressed once; the cause is unknown.
       const unread = page.getByText('! Some rules, zones, list entries or attacks could not be read.');
       await expect
         .poll(async () => {

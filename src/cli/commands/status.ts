@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { fetchFailureReason } from '../../rules/client/index.ts';
 import { EXIT_CODES } from '../exitCodes.ts';
 import { UsageError } from '../operatorError.ts';
 import { print } from '../output/print.ts';
@@ -60,14 +61,8 @@ async function get(url: string): Promise<{ readonly status: number; readonly tex
 const isTexts = (value: unknown): value is Record<string, string> =>
   typeof value === 'object' && value !== null && Object.values(value).every((one) => typeof one === 'string');
 
-function reasonOf(error: unknown): string {
-  if (error instanceof SyntaxError) return 'the server is not Floodgate';
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  if (!(cause instanceof Error)) return error.message;
-  // The message of OpenSSL is its whole error queue.
-  return 'reason' in cause ? `TLS: ${cause.reason}` : cause.message || error.message;
-}
+const reasonOf = (error: unknown): string =>
+  error instanceof SyntaxError ? 'the server is not Floodgate' : fetchFailureReason(error);
 
 function screen(origin: string, { ready, roles, checks, startedAt, networks, dns }: ServerStatus): string {
   const since = startedAt === null ? '' : `, up since ${startedAt.slice(0, 19)}Z`;

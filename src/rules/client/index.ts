@@ -3,4 +3,4 @@
 export { ApiFailure } from './apiFailure.ts';
 export type { Collection, CreatedItem } from './collection.ts';
 export { RulesClient } from './rulesClient.ts';
-export { Transport, type TransportResponse, type Wait } from './transport.ts';
+export { fetchFailureReason, Transport, type TransportResponse, type Wait } from './transport.ts';

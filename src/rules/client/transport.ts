@@ -93,7 +93,7 @@ export class Transport {
     } catch (error) {
       this.#options.signal?.throwIfAborted();
       if (!last) return undefined;
-      const message = `${this.#baseUrl} does not respond: ${reasonOf(error)}. Check the URL, and that the server runs`;
+      const message = `${this.#baseUrl} does not respond: ${fetchFailureReason(error)}. Check the URL, and that the server runs`;
       throw new ApiFailure(message, { cause: error, afterLostAnswer: true });
     }
   }
@@ -138,7 +138,8 @@ function parse(text: string): unknown {
   }
 }
 
-function reasonOf(error: unknown): string {
+/** Returns the reason of an error of `fetch` in one line. */
+export function fetchFailureReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   // The message of a fetch error is always "fetch failed"; its cause contains the reason.
   const { cause } = error;

@@ -22,7 +22,7 @@ function heldLookUps() {
   return { ends, send };
 }
 
-it('requests of one client with invalid tokens do not delay those of another', async () => {
+it('a client that sends invalid tokens does not delay another client', async () => {
   const { ends, send } = heldLookUps();
   const greedy = Array.from({ length: 100 }, () => send('192.0.2.1'));
   await nextTurn();

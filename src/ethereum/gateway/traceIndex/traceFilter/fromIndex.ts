@@ -171,7 +171,7 @@ export async function followChain({ store, indexer }: IndexServices, caller: Cal
   const known = [indexer.lastHeads?.latest.number ?? -1, (await store.head())?.number ?? -1];
   const above = Math.max(...known) + 1;
   try {
-    // Block `above` does not exist yet. Requesting it makes the indexer compare its chain with that of the nodes.
+    // Block `above` does not exist yet. If it is requested, the indexer compares its chain with the chain of the nodes.
     await indexer.ensure(above, above, clientOf(caller));
   } catch (error) {
     if (!(error instanceof BlockUnavailableError || error instanceof NoSpaceError)) throw error;

@@ -37,7 +37,7 @@ export async function findTransaction(
   { fromBlock = 0, upTo = MAX_UINT32 }: Pick<TransactionLimits, 'fromBlock' | 'upTo'>,
 ): Promise<RootFrame | undefined> {
   const { host, chain, segments, fetched } = reading;
-  // The local index has all blocks of the range, for example those of a young chain.
+  // The local index has all blocks of the range, for example all blocks of a young chain.
   if (upTo < fromBlock) return undefined;
   const range = { fromBlock, toBlock: Math.min(upTo, MAX_UINT32) };
   const term = termOf(hash).slice(2);
