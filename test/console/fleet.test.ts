@@ -29,7 +29,7 @@ describe.skipIf(CHROMIUM === undefined || postgresFolder === undefined)(
 
     beforeAll(async () => {
       [postgres, authority, browser] = await Promise.all([
-        Postgres.start(['fsync=off']),
+        Postgres.start(),
         serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], '127.0.0.1', 0),
         launchBrowser(),
       ]);

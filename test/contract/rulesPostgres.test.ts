@@ -12,7 +12,7 @@ import { zonePolicyStoreContract } from './zonePolicyStoreContract.ts';
 describe.skipIf(postgresFolder === undefined)(`on PostgreSQL${WITHOUT_POSTGRES}`, () => {
   let postgres: Postgres;
   beforeAll(async () => {
-    postgres = await Postgres.start(['fsync=off']);
+    postgres = await Postgres.start();
   });
   afterAll(() => postgres?.remove());
 

@@ -31,7 +31,7 @@ describe.skipIf(postgresFolder === undefined)(
   () => {
     let postgres: Postgres;
     beforeAll(async () => {
-      postgres = await Postgres.start(['fsync=off']);
+      postgres = await Postgres.start();
     });
     afterAll(() => postgres?.remove());
 

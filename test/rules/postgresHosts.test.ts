@@ -21,7 +21,7 @@ const open = async (url: string, listenUrl?: string): Promise<RulesStorage> => {
 describe.skipIf(postgresFolder === undefined)(`several hosts and poolers${WITHOUT_POSTGRES}`, () => {
   let primary: Postgres;
   beforeAll(async () => {
-    primary = await Postgres.start(['fsync=off']);
+    primary = await Postgres.start();
   });
   afterAll(() => primary?.remove());
 

@@ -32,7 +32,7 @@ const readyz = async ({ url }: Floodgate): Promise<{ status: number; text: strin
 describe.skipIf(postgresFolder === undefined)(`servers whose database is away${WITHOUT_POSTGRES}`, () => {
   let postgres: Postgres;
   beforeAll(async () => {
-    postgres = await Postgres.start(['fsync=off']);
+    postgres = await Postgres.start();
   });
   afterAll(() => postgres?.remove());
 

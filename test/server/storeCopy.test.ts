@@ -29,7 +29,7 @@ describe.skipIf(postgresFolder === undefined)(`a rules store${WITHOUT_POSTGRES}`
   let postgres: Postgres;
   let source: string;
   beforeAll(async () => {
-    postgres = await Postgres.start(['fsync=off']);
+    postgres = await Postgres.start();
   });
   afterAll(() => postgres?.remove());
   beforeEach(async () => {

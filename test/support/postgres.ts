@@ -117,6 +117,8 @@ export class Postgres {
       `unix_socket_directories=${this.#folder}`,
       'shared_buffers=16MB',
       'max_wal_size=64MB',
+      // Tests end the server, never the machine, so its files need not reach the disk.
+      'fsync=off',
       ...this.#settings,
     ];
     const [file, ...args] = asOwner('postgres', [

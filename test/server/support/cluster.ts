@@ -41,7 +41,7 @@ export class Cluster {
   async start(): Promise<void> {
     [this.anvil, this.postgres, this.clickHouse, this.#authority] = await Promise.all([
       startAnvil(),
-      Postgres.start(['fsync=off']),
+      Postgres.start(),
       ClickHouseServer.start(),
       serveZones([new ZoneData(ZONE_TEXT, ZONE_NAME)], '127.0.0.1', 0),
     ]);
