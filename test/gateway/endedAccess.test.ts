@@ -1,5 +1,5 @@
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { type ApiKey, hashOfSecret } from '../../src/ethereum/gateway/index.ts';
 import { openGatewayStorage } from '../../src/ethereum/store/lmdb/gateway/index.ts';
 import { send as sendToRules } from '../rules/support/call.ts';
@@ -38,17 +38,23 @@ describe.each([
   let server: Floodgate;
   /** A key that stays valid. */
   let other: Credential;
+  /** Resolves when a test ends, so that its calls occupy no slots of the node during the next one. */
+  let testEnd: Promise<void>;
   let release: () => void = () => undefined;
+
+  beforeEach(() => {
+    testEnd = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+  });
+  afterEach(() => release());
 
   beforeAll(async () => {
     chain = await startSharedChain();
     node = await startInterceptedNode(chain.anvil.url);
-    const held = new Promise<void>((resolve) => {
-      release = resolve;
-    });
     node.intercept = async ({ methods }, answer, response) => {
       const [method] = methods;
-      if (method === 'eth_gasPrice' || method === 'eth_getCode') await held;
+      if (method === 'eth_gasPrice' || method === 'eth_getCode') await testEnd;
       if (method !== 'eth_call') return answer();
       // The start of a large result, whose end never arrives.
       response.on('error', () => undefined);
@@ -62,7 +68,6 @@ describe.each([
     await until('the key to be accepted', async () => (await sendWith(other.value)).status === 200);
   });
   afterAll(async () => {
-    release();
     await server?.stop();
     await node?.stop();
     await chain?.anvil.stop();
