@@ -11,7 +11,7 @@ import { addressesOf, type Query, randomQuery } from '../../traces/support/rando
 import { type Cluster, GATEWAYS, GUARDS, type ServerName } from './cluster.ts';
 
 /** Pause between requests, so that the servers get enough CPU time. */
-const PAUSE_MS = 250;
+const PAUSE_MS = 500;
 const DNS_WAIT_MS = 1_000;
 /** Rules per account, below the limit of 1,000. */
 const RULES_OF_ACCOUNT = 500;
