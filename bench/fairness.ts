@@ -18,8 +18,10 @@ const values = optionsOf({
 const MINUTES = numberOf('minutes', values.minutes, { otherwise: 10 });
 const SEED = numberOf('seed', values.seed, { otherwise: Date.now() % 100_000 });
 const WORKERS = numberOf('workers', values.workers, { otherwise: 1, least: 1 });
-const ALONE_MS = 5_000;
-const MIX_MS = 15_000;
+const WARM_UP_MS = 5_000;
+const ALONE_MS = 10_000;
+/** Each client sends more than 100 requests in this time, so that its p99 is not its maximum. */
+const MIX_MS = 30_000;
 const LIMIT_MS = 10_000;
 const SCRIPTS = fileURLToPath(new URL('../test/fairness', import.meta.url));
 
@@ -35,6 +37,7 @@ for (let seed = SEED; mixes === 0 || performance.now() < endMs; seed++) {
     scripts: SCRIPTS,
     workers: WORKERS,
     size: 1,
+    warmUpMs: WARM_UP_MS,
     aloneMs: ALONE_MS,
     mixMs: MIX_MS,
     limitMs: LIMIT_MS,

@@ -11,8 +11,8 @@ const HEADS = 'newHeads';
 
 /** Returns the faults of the server, apart from its speed. */
 export function faultsOf(report: MixReport): string[] {
-  const { mixed, rssMb, workers, descriptors, exit } = report;
-  const faults = mixed
+  const { warmUp, alone, mixed, rssMb, workers, descriptors, exit } = report;
+  const faults = [...warmUp, ...alone, ...mixed]
     .filter(({ failures }) => failures > 0)
     .map(({ name, failures, texts }) => `${name}: ${failures} failures, ${texts.join('; ')}`);
   for (const { name, answered } of mixed) if (answered === 0) faults.push(`${name}: no answer`);

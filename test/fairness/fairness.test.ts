@@ -31,6 +31,7 @@ const run = (seed: number, workers: number): Promise<MixReport> =>
     scripts: SCRIPTS,
     workers,
     size: SIZE,
+    warmUpMs: 0,
     aloneMs: ALONE_MS,
     mixMs: MIX_MS,
     limitMs: HANG_MS,

@@ -22,6 +22,8 @@ export interface MixOptions {
   /** Folder of the compiled scripts of the clients. */
   readonly scripts: string;
   readonly workers: number;
+  /** Time before the first measurement. */
+  readonly warmUpMs: number;
   readonly aloneMs: number;
   readonly mixMs: number;
   /** Factor for the sizes of greedy clients, at most 1. */
@@ -33,6 +35,8 @@ export interface MixOptions {
 export interface MixReport {
   readonly mix: Mix;
   readonly workers: number;
+  /** Polite clients of a server that has just started. */
+  readonly warmUp: readonly WatchReport[];
   /** Polite clients without the greedy clients, and with them. */
   readonly alone: readonly WatchReport[];
   readonly mixed: readonly WatchReport[];
@@ -48,7 +52,7 @@ export interface MixReport {
 
 /** Runs polite clients alone, then next to the greedy clients of a mix, on a new server. */
 export async function runMix(mix: Mix, options: MixOptions): Promise<MixReport> {
-  const { world, scripts, workers, aloneMs, mixMs, size, limitMs } = options;
+  const { world, scripts, workers, warmUpMs, aloneMs, mixMs, size, limitMs } = options;
   const { program, target, remove } = await world.server({ isTls: mix.isTls, workers });
   const pid = program.process.pid ?? 0;
   const polite = new LineProcess(join(scripts, 'politeProcess.js'), target);
@@ -56,6 +60,8 @@ export async function runMix(mix: Mix, options: MixOptions): Promise<MixReport> 
   const greedy: LineProcess[] = [];
   try {
     await polite.line();
+    await pause(warmUpMs);
+    const warmUp = await reportsOf(polite, 'report');
     await pause(aloneMs);
     const alone = await reportsOf(polite, 'report');
     const before = descriptorsOf(pid);
@@ -70,7 +76,7 @@ export async function runMix(mix: Mix, options: MixOptions): Promise<MixReport> 
     const after = hasExited ? 0 : await descriptorsAtMost(before, pid, Math.max(limitMs, MIN_CLOSE_MS));
     const exit = hasExited ? program.output().slice(-LOG_CHARACTERS) : await program.stop();
     const rssMb = memory.stop();
-    return { mix, workers, alone, mixed, perSecond, rssMb, descriptors: { before, after }, exit };
+    return { mix, workers, warmUp, alone, mixed, perSecond, rssMb, descriptors: { before, after }, exit };
   } finally {
     memory.stop();
     for (const client of [polite, ...greedy]) client.kill('SIGKILL');

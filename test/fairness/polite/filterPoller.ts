@@ -3,7 +3,7 @@ import { atRate, type PoliteClient, Watch } from '../watch.ts';
 import { HttpClient } from './httpClient.ts';
 import type { Miner } from './miner.ts';
 
-const PER_SECOND = 4;
+const PER_SECOND = 10;
 const LAST_POLL_MS = 50;
 
 /** Polls a block filter over HTTP. Each mined block must be in one of the responses, in order. */

@@ -4,8 +4,8 @@ import { atRate, type PoliteClient, Watch } from '../watch.ts';
 import { HttpClient } from './httpClient.ts';
 
 const RULES_PER_SECOND = 10;
-const OPERATOR_PER_SECOND = 4;
-const TOKENS_PER_SECOND = 1;
+const OPERATOR_PER_SECOND = 10;
+const TOKENS_PER_SECOND = 4;
 
 /** Changes a rule, and reads the change. */
 export function startRulesClient(target: Target, localAddress: string): PoliteClient {
