@@ -145,13 +145,15 @@ async function readFetched<T>(
   });
 }
 
-/** Ensures that the index contains all blocks of a range. Throws RpcError if it cannot. */
+/** Ensures that the index contains all blocks of a range, then awaits a turn. Throws RpcError if it cannot. */
 export async function ensureIndexed(
   indexer: IndexFiller,
   { fromBlock, toBlock, caller }: WantedRange,
 ): Promise<void> {
   try {
     await indexer.ensure(fromBlock, toBlock, clientOf(caller));
+    // Many requests may have waited for the same blocks.
+    await caller.nextTurn?.();
   } catch (error) {
     if (error instanceof NoSpaceError)
       throw new RpcError(

@@ -71,6 +71,7 @@ async function readFetched<T>(
   for (let left = MAX_READS - 1; left > 0; left--) {
     blockNumber = await blockOf(finder, hash);
     if (blockNumber === undefined) return null;
+    await caller.nextTurn?.();
     const within = { fromBlock: blockNumber, upTo: blockNumber };
     let held = await read(store, within);
     if (held === undefined) {
