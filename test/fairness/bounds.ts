@@ -41,7 +41,7 @@ export function delaysOf({ alone, mixed }: MixReport): string[] {
 
 /** Returns the lines that describe a mix: its clients, then a row for each polite client. */
 export function linesOf(report: MixReport): string[] {
-  const { mix, alone, mixed, perSecond, rssMb } = report;
+  const { mix, alone, mixed, perSecond, threads, rssMb } = report;
   const kinds = mix.greedy.map(
     ({ kind, address }, i) => `${kind} (${address}, ${(perSecond[i] ?? 0).toFixed(0)}/s)`,
   );
@@ -72,6 +72,7 @@ export function linesOf(report: MixReport): string[] {
     ...rows,
     '',
     `memory: ${rssMb.toFixed(0)} MB`,
+    `main threads: ran ${threads.ran.toFixed(1)} s, waited ${threads.waited.toFixed(1)} s for a processor`,
     ...(broken.length === 0 ? ['All bounds hold.'] : broken),
   ];
 }

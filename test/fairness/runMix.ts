@@ -13,6 +13,7 @@ const SAMPLE_MS = 500;
 const POLL_MS = 50;
 const BYTES_PER_KB = 1024;
 const BYTES_PER_MB = 1_000_000;
+const NANOSECONDS_PER_SECOND = 1e9;
 /** Idle connections between processes of the server are closed after 72 s. */
 const MIN_CLOSE_MS = 90_000;
 const LOG_CHARACTERS = 3_000;
@@ -42,12 +43,19 @@ export interface MixReport {
   readonly mixed: readonly WatchReport[];
   /** Requests, connections or packets per second of each greedy client. */
   readonly perSecond: readonly number[];
+  /** Time for which the main threads of the server ran, and for which they waited for a processor. */
+  readonly threads: ThreadSeconds;
   /** Largest resident memory of all processes together. */
   readonly rssMb: number;
   /** Open descriptors of all processes before the greedy clients started, and after all clients ended. */
   readonly descriptors: { readonly before: number; readonly after: number };
   /** Exit code after SIGTERM, or the last log lines if the program ended before. */
   readonly exit: number | null | string;
+}
+
+interface ThreadSeconds {
+  readonly ran: number;
+  readonly waited: number;
 }
 
 /** Runs polite clients alone, then next to the greedy clients of a mix, on a new server. */
@@ -68,15 +76,29 @@ export async function runMix(mix: Mix, options: MixOptions): Promise<MixReport> 
     greedy.push(...mix.greedy.map((client) => startGreedy(scripts, { ...client, target, size })));
     await Promise.all(greedy.map((client) => client.line()));
     const startedMs = performance.now();
+    const threadsBefore = threadSecondsOf(pid);
     await pause(mixMs);
     const mixed = await reportsOf(polite, `stop ${limitMs}`);
     const seconds = (performance.now() - startedMs) / 1_000;
+    const { ran, waited } = threadSecondsOf(pid);
+    const threads = { ran: ran - threadsBefore.ran, waited: waited - threadsBefore.waited };
     const perSecond = await Promise.all(greedy.map(async (client) => (await countOf(client)) / seconds));
     const hasExited = program.process.exitCode !== null || program.process.signalCode !== null;
     const after = hasExited ? 0 : await descriptorsAtMost(before, pid, Math.max(limitMs, MIN_CLOSE_MS));
     const exit = hasExited ? program.output().slice(-LOG_CHARACTERS) : await program.stop();
     const rssMb = memory.stop();
-    return { mix, workers, warmUp, alone, mixed, perSecond, rssMb, descriptors: { before, after }, exit };
+    return {
+      mix,
+      workers,
+      warmUp,
+      alone,
+      mixed,
+      perSecond,
+      threads,
+      rssMb,
+      descriptors: { before, after },
+      exit,
+    };
   } finally {
     memory.stop();
     for (const client of [polite, ...greedy]) client.kill('SIGKILL');
@@ -114,13 +136,26 @@ function watchMemory(pid: number): { stop(): number } {
   };
 }
 
-function residentBytes(pid: number): number {
+const residentBytes = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(textOf(`/proc/${pid}/status`))?.[1] ?? 0) * BYTES_PER_KB;
+
+/** Reads the times of the main threads of a process and its descendants. */
+function threadSecondsOf(pid: number): ThreadSeconds {
+  let [ran, waited] = [0, 0];
+  for (const one of processTree(pid)) {
+    const [ranNs = 0, waitedNs = 0] = textOf(`/proc/${one}/schedstat`).split(' ').map(Number);
+    ran += ranNs / NANOSECONDS_PER_SECOND;
+    waited += waitedNs / NANOSECONDS_PER_SECOND;
+  }
+  return { ran, waited };
+}
+
+/** Returns the text of a file below /proc; an empty text if the process has ended. */
+function textOf(file: string): string {
   try {
-    return (
-      Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * BYTES_PER_KB
-    );
+    return readFileSync(file, 'utf8');
   } catch {
-    return 0; // the process has ended
+    return '';
   }
 }
 
