@@ -158,6 +158,14 @@ describe('a range of blocks', () => {
     await expect(one).rejects.toThrow('block 5 was replaced by another');
   });
 
+  it('is read again in a turn of the client, because many requests may have waited for its blocks', async () => {
+    const steps: string[] = [];
+    const { made } = services({ ensure: async () => void steps.push('fetched') });
+    const caller = { nextTurn: async () => void steps.push('turn') };
+    await readBlocks(made, { ...RANGE, caller }, () => (steps.push('read') > 1 ? 'read' : undefined));
+    expect(steps).toEqual(['read', 'fetched', 'turn', 'read']);
+  });
+
   it('with a block that no node can return is an error that names it', async () => {
     const failing = (failure?: 'timeout') =>
       readBlocks(

@@ -24,3 +24,17 @@ it('a transaction that the index does not prove, and that no node knows, is an e
   };
   await expect(findTransaction(services, wanted, read)).rejects.toThrow('rows are missing');
 });
+
+it('a transaction whose block a node returned is read in a turn of the client', async () => {
+  const steps: string[] = [];
+  const finder = { transactionBlock: async () => steps.push('found') };
+  const caller = { nextTurn: async () => void steps.push('turn') };
+  const read = () => (steps.push('read') > 1 ? 'known' : undefined);
+  const found = await findTransaction(
+    { ...services, finder } as object as IndexServices,
+    { ...wanted, caller },
+    read,
+  );
+  expect(found).toBe('known');
+  expect(steps).toEqual(['read', 'found', 'turn', 'read']);
+});
