@@ -5,11 +5,12 @@ import {
   type JsonWriter,
   type MaybePromise,
   type SegmentMatches,
+  segmentOf,
   type TraceFilter,
   visitMatches,
   WorkBudget,
 } from '../../../traces/index.ts';
-import type { IndexState } from './indexState.ts';
+import type { IndexState, SegmentBlocks } from './indexState.ts';
 import type { TraceArrayWriter } from './traceArrayWriter.ts';
 
 /**
@@ -34,6 +35,13 @@ interface Target extends FilterOptions {
   readonly maxBytes: number;
 }
 
+interface GoOn {
+  readonly work: WorkBudget;
+  readonly target: Target;
+  /** The segments of the search when it began. */
+  readonly blocks: readonly SegmentBlocks[];
+}
+
 /** Runs trace filters: small searches synchronously, larger ones in several turns of the client. */
 export class FilterRunner {
   readonly #workPerTurn: number;
@@ -56,20 +64,25 @@ export class FilterRunner {
     const work = new WorkBudget(this.#workPerTurn);
     const search = findMatches(state, filter, work);
     const step = search.next();
-    return step.done ? this.#written(step.value, target) : this.#goOn(search, { work, target });
+    if (step.done) return this.#written(step.value, target);
+    const segments = [...new Set([filter.fromBlock, filter.toBlock].map(segmentOf))];
+    const blocks = segments.map((segment) => state.blocksOf(segment));
+    return this.#goOn(search, { work, target, blocks });
   }
 
   async #goOn(
     search: ReturnType<typeof findMatches>,
-    { work, target }: { readonly work: WorkBudget; readonly target: Target },
+    { work, target, blocks }: GoOn,
   ): Promise<Buffer | undefined> {
     const { current } = this.#dependencies;
     const { nextTurn = afterPolling } = target;
     const { epoch } = current();
     for (;;) {
       await nextTurn();
-      // If the epoch has changed, the positions that the search has collected may belong to other traces.
-      if (current().epoch !== epoch) return undefined;
+      // If blocks were removed, or added before the last one of a segment, the positions that the search has collected
+      // may belong to other traces.
+      const state = current();
+      if (state.epoch !== epoch || !blocks.every((some) => state.isOnlyAppended(some))) return undefined;
       work.reset(this.#workPerTurn);
       const step = search.next();
       if (step.done) return this.#written(step.value, target);

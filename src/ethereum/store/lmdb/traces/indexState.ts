@@ -76,6 +76,20 @@ interface ChainEnds {
   readonly finalized: number | undefined;
 }
 
+/** The blocks of a segment at some time: how many of the blocks before offset `end` had traces. */
+export interface SegmentBlocks {
+  readonly segment: number;
+  readonly end: number;
+  readonly present: number;
+}
+
+interface ListIds {
+  /** The blocks of the segment when an id was last used. */
+  blocks: SegmentBlocks;
+  /** Ids by the name of the list. */
+  readonly ids: Map<string, number>;
+}
+
 /**
  * Current state of the index. All synchronous reads after `refreshSnapshot` see the same commit, because lmdb reads
  * from one commit during an event loop tick.
@@ -91,10 +105,11 @@ export class IndexState implements IndexReader {
   readonly #lists = new Map<number, Map<PostingTerm, PostingList | undefined>>();
   #keptPositions = 0;
   /**
-   * Ids of posting lists, by the name of the list. A list that leaves the cache can keep its id. Within an epoch, no
-   * other list gets the same id.
+   * Ids of posting lists, by segment. A list that leaves the cache can keep its id. Within an epoch, no other list gets
+   * the same id. The lists of a segment get new ids after a block was added before its last one.
    */
-  readonly #ids = new Map<string, number>();
+  readonly #ids = new Map<number, ListIds>();
+  #idCount = 0;
   #lastId = 0;
   readonly #pairs = new PairIntersections(MAX_PAIR_POSITIONS, () => ++this.#lastId);
   readonly #recent = new RecentSegments(this);
@@ -121,8 +136,8 @@ export class IndexState implements IndexReader {
   }
 
   /**
-   * Increases when a block number or the id of a posting list may stand for other traces than before. Caches whose
-   * keys contain these numbers must then be cleared.
+   * Increases when a block number or the id of a posting list may stand for other traces than before, because blocks
+   * were removed. Caches whose keys contain these numbers must then be cleared.
    */
   get epoch(): number {
     return this.#epoch;
@@ -185,6 +200,7 @@ export class IndexState implements IndexReader {
     this.#forgetLists();
     this.#pairs.clear();
     this.#ids.clear();
+    this.#idCount = 0;
     this.#lastId = 0;
   }
 
@@ -396,8 +412,19 @@ export class IndexState implements IndexReader {
   allTraces(segment: number): PostingList | undefined {
     return allTracesOf(segment, {
       counts: this.segment(segment),
-      newId: () => this.#idOf(`${segment}`),
+      newId: () => this.#idOf(segment, 'all'),
     });
+  }
+
+  blocksOf(segment: number): SegmentBlocks {
+    const blocks = this.segment(segment);
+    const end = blocks.last() + 1;
+    return { segment, end, present: blocks.present(end) };
+  }
+
+  /** Returns whether all blocks that were added since then, in the same epoch, follow the last one of then. */
+  isOnlyAppended({ segment, end, present }: SegmentBlocks): boolean {
+    return this.segment(segment).present(end) === present;
   }
 
   pair(from: PostingList, to: PostingList, work: WorkBudget): PostingList {
@@ -409,20 +436,32 @@ export class IndexState implements IndexReader {
     this.#keptPositions = 0;
   }
 
-  #idOf(name: string): number {
-    const known = this.#ids.get(name);
-    if (known !== undefined) return known;
-    if (this.#ids.size >= MAX_LIST_IDS) this.#ids.clear();
-    const id = ++this.#lastId;
-    this.#ids.set(name, id);
-    return id;
+  #idOf(segment: number, name: string): number {
+    const blocks = this.blocksOf(segment);
+    let known = this.#ids.get(segment);
+    if (known === undefined || !this.isOnlyAppended(known.blocks)) {
+      this.#idCount -= known?.ids.size ?? 0;
+      known = { blocks, ids: new Map() };
+      this.#ids.set(segment, known);
+    }
+    known.blocks = blocks;
+    const id = known.ids.get(name);
+    if (id !== undefined) return id;
+    if (this.#idCount >= MAX_LIST_IDS) {
+      this.#ids.clear();
+      this.#idCount = 0;
+      return this.#idOf(segment, name);
+    }
+    this.#idCount++;
+    known.ids.set(name, ++this.#lastId);
+    return this.#lastId;
   }
 
   #openList(segment: number, side: Side, term: PostingTerm): PostingList | undefined {
     const list = openPostingList(postingKey(segment, side, term), {
       read: (key) => this.read(this.#environment.postings, key),
       recent: this.recent.of(segment),
-      newId: () => this.#idOf(`${segment} ${side} ${term}`),
+      newId: () => this.#idOf(segment, `${side} ${term}`),
     });
     // The key of a list can be damaged. The directory has a second record of its address.
     if (list === undefined && side !== 'transaction' && this.directory.hasTraces(segment, side, term))

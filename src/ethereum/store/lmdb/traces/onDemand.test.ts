@@ -70,8 +70,13 @@ async function expectBlocks(
     let to = from;
     while (present.has(to + 1)) to++;
     const traces = chain.slice(from - FIRST, to - FIRST + 1).flatMap((block) => block.traces);
-    for (const address of shape.addresses.slice(0, 3))
-      for (const side of ['fromAddresses', 'toAddresses'] as const) {
+    const addresses = shape.addresses.slice(0, 3);
+    for (const address of addresses)
+      for (const asked of [
+        { fromAddresses: [address] },
+        { toAddresses: [address] },
+        { fromAddresses: [address], toAddresses: addresses, mode: 'intersection' as const },
+      ]) {
         const filter: TraceFilter = {
           fromBlock: from,
           toBlock: to,
@@ -80,7 +85,7 @@ async function expectBlocks(
           mode: 'union',
           after: 0,
           count: MAX_COUNT,
-          [side]: [address],
+          ...asked,
         };
         const answer = await of.filter(filter, Infinity);
         expect(JSON.parse(Buffer.from(answer ?? 'null').toString())).toEqual(referenceFilter(traces, filter));
@@ -249,3 +254,46 @@ test('a filter that runs while its blocks are evicted returns all traces or none
     await slow.remove();
   }
 });
+
+test.each([
+  { what: 'a block of another segment', number: FIRST + 5, isAnswered: true },
+  { what: 'the last block of its segment', number: FIRST + 55, isAnswered: true },
+  { what: 'a block before its own', number: FIRST + 30, isAnswered: false },
+  { what: 'a block after its own', number: FIRST + 51, isAnswered: false },
+])(
+  'if $what is added while a filter runs, the filter is answered: $isAnswered',
+  async ({ number, isAnswered }) => {
+    const slow = await lmdbTraces({ workPerTurn: 1 });
+    const searched = await slow.open();
+    const chain = chainOf(new Random(7), BLOCKS);
+    const own = chain.slice(40, 50);
+    const filter: TraceFilter = {
+      fromBlock: FIRST + 40,
+      toBlock: FIRST + 49,
+      fromAddresses: [...shape.addresses],
+      toAddresses: [],
+      mode: 'union',
+      after: 0,
+      count: MAX_COUNT,
+    };
+    const parsed = (answer: Uint8Array | undefined) => answer && JSON.parse(Buffer.from(answer).toString());
+    try {
+      await searched.apply({ blocks: indexed([...chain.slice(10, 15), ...own, ...chain.slice(53, 54)]) });
+      const expected = referenceFilter(
+        own.flatMap((block) => block.traces),
+        filter,
+      );
+      let turns = 0;
+      const nextTurn = async (): Promise<void> => {
+        if (++turns === 3) await searched.apply({ blocks: indexed([chain[number - FIRST]]), onDemand: true });
+      };
+      const answer = parsed(await searched.filter(filter, Infinity, { nextTurn }));
+      expect(turns).toBeGreaterThanOrEqual(3);
+      expect(answer).toEqual(isAnswered ? expected : undefined);
+      expect(parsed(await searched.filter(filter, Infinity))).toEqual(expected);
+    } finally {
+      await searched.close();
+      await slow.remove();
+    }
+  },
+);

@@ -65,8 +65,8 @@ export class RecentSegments {
   }
 
   /**
-   * Changes the lists so that they contain the postings of the blocks in `unmerged`. `isRewritten` is false if, since
-   * the last update, blocks were only added after the last block of a segment.
+   * Changes the lists so that they contain the postings of the blocks in `unmerged`. `isRewritten` is false if no block
+   * was removed since the last update.
    */
   update(unmerged: readonly UnmergedBlocks[], isRewritten: boolean): void {
     for (const segment of this.#segments.keys())

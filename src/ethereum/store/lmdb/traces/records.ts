@@ -141,6 +141,8 @@ export class Segment implements TraceCounts {
   #before: Float64Array | undefined;
   /** For each block offset, the lowest offset at or after it whose block is missing or unavailable. */
   #missing: Uint16Array | undefined;
+  /** For each number of blocks, how many of the first blocks of the segment have traces. */
+  #present: Uint16Array | undefined;
 
   constructor(record?: Uint8Array) {
     this.#words = new Uint32Array(BLOCKS_PER_SEGMENT + 1);
@@ -184,6 +186,13 @@ export class Segment implements TraceCounts {
     this.#words[offset] = traceCount === undefined ? 0 : traceCount + 1;
     this.#before = undefined;
     this.#missing = undefined;
+    this.#present = undefined;
+  }
+
+  /** Returns how many of the first `end` blocks of the segment are neither missing nor unavailable. */
+  present(end: number): number {
+    this.#present ??= this.#countPresent();
+    return this.#present[end] ?? 0;
   }
 
   before(offset: number): number {
@@ -203,6 +212,13 @@ export class Segment implements TraceCounts {
       missing[offset] = next;
     }
     return missing;
+  }
+
+  #countPresent(): Uint16Array {
+    const present = new Uint16Array(BLOCKS_PER_SEGMENT + 1);
+    for (let i = 0; i < BLOCKS_PER_SEGMENT; i++)
+      present[i + 1] = (present[i] ?? 0) + (this.#words[i] === 0 ? 0 : 1);
+    return present;
   }
 
   #sums(): Float64Array {

@@ -56,11 +56,8 @@ export class WriteBatch {
   readonly #dictionary: number;
   #head: number | undefined;
   #lastAdded = -1;
-  /**
-   * Whether the change removes blocks, or adds a block before the last one of a segment. Otherwise it only appends to
-   * posting lists.
-   */
-  #isRewritten: boolean;
+  /** Whether the change removes blocks. */
+  readonly #isRewritten: boolean;
 
   constructor({ change, dictionary }: WriteBatchOptions, dependencies: WriteBatchDependencies) {
     const { environment, state } = dependencies;
@@ -153,7 +150,6 @@ export class WriteBatch {
     this.#unavailable.delete(block.number);
     const segment = this.#segmentOf(segmentOf(block.number));
     if (segment.isEmpty) segment.dictionary = this.#dictionary;
-    if (block.number % BLOCKS_PER_SEGMENT < segment.last()) this.#isRewritten = true;
     segment.set(block.number % BLOCKS_PER_SEGMENT, block.traceCount);
     this.#addChunks(this.#environment.chunks(segment.dictionary), block.number, chunks);
     this.#addAttributes(block, chunks);
