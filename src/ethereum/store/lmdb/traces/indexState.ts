@@ -174,12 +174,7 @@ export class IndexState implements IndexReader {
     if (!this.#mayChange) return this.#version;
     const { snapshot } = this.#environment;
     if (snapshot !== undefined && snapshot === this.#snapshot) return this.#version;
-    this.#snapshot = snapshot;
-    const record = this.read(this.#environment.meta, STATE_KEY);
-    const version = {
-      changes: record?.readUInt32BE(0) ?? 0,
-      rewrites: record?.readUInt32BE(4) ?? 0,
-    };
+    const version = this.#readVersion();
     if (version.changes !== this.#version.changes) {
       this.#segments.clear();
       this.#forgetLists();
@@ -191,8 +186,22 @@ export class IndexState implements IndexReader {
     }
     if (version.rewrites !== this.#version.rewrites || this.#lastId > END_OF_LIST_IDS - IDS_LEFT_AT_LEAST)
       this.#beginEpoch();
+    // If the lists of recent blocks cannot be read, the next operation tries again.
+    this.#snapshot = snapshot;
     this.#version = version;
     return version;
+  }
+
+  /** Number of changes of the index in the current snapshot, to which the state may not be refreshed yet. */
+  get changes(): number {
+    const { snapshot } = this.#environment;
+    const isKnown = snapshot !== undefined && snapshot === this.#snapshot;
+    return (isKnown ? this.#version : this.#readVersion()).changes;
+  }
+
+  #readVersion(): StateVersion {
+    const record = this.read(this.#environment.meta, STATE_KEY);
+    return { changes: record?.readUInt32BE(0) ?? 0, rewrites: record?.readUInt32BE(4) ?? 0 };
   }
 
   #beginEpoch(): void {

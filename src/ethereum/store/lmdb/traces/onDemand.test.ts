@@ -255,6 +255,26 @@ test('a filter that runs while its blocks are evicted returns all traces or none
   }
 });
 
+test('a reader that has loaded the lists of recent blocks reads blocks with a new dictionary', async () => {
+  const reader = openTraceReader(data.path);
+  try {
+    reader.loadRecent();
+    const random = new Random(8);
+    const many = { ...shape, maxTransactions: 40, maxFrames: 20 };
+    const chain: SyntheticBlock[] = [];
+    for (let number = FIRST; chain.length < 20; number++)
+      chain.push(syntheticBlock(random, many, { number, parentHash: chain.at(-1)?.header.hash }));
+    await store.apply({ blocks: indexed(chain) });
+    reader.refresh();
+    await expectBlocks(reader, chain, new Set(chain.map(({ header }) => header.number)));
+    const environment = TraceEnvironment.open(data.path, { readOnly: true });
+    expect(environment.newestDictionary()).toBe(1);
+    await environment.close();
+  } finally {
+    await reader.close();
+  }
+});
+
 test.each([
   { what: 'a block of another segment', number: FIRST + 5, isAnswered: true },
   { what: 'the last block of its segment', number: FIRST + 55, isAnswered: true },

@@ -420,16 +420,20 @@ class LmdbTraceStore implements EmbeddedTraceStore {
   }
 
   #current(): IndexState {
-    let { changes } = this.#state.refreshSnapshot();
-    // Opening a dictionary starts a new snapshot, so the version is read again.
-    while (this.#isReader && changes !== this.#dictionariesAt) {
-      this.#dictionariesAt = changes;
-      this.#environment.openDictionaries();
-      ({ changes } = this.#state.refreshSnapshot());
-    }
+    if (this.#isReader) this.#openDictionaries();
+    this.#state.refreshSnapshot();
     if (this.#state.epoch !== this.#epoch) this.#texts.clear();
     this.#epoch = this.#state.epoch;
     return this.#state;
+  }
+
+  /** Opens new dictionaries before the state is refreshed, because the state may read chunks that need them. */
+  #openDictionaries(): void {
+    // Opening a dictionary starts a new snapshot, so the number of changes is read again.
+    for (let { changes } = this.#state; changes !== this.#dictionariesAt; { changes } = this.#state) {
+      this.#dictionariesAt = changes;
+      this.#environment.openDictionaries();
+    }
   }
 
   /** Returns the root frame of a transaction in a block up to `upTo`. Searches the newest segments first. */
