@@ -8,6 +8,9 @@ const MAX_HEADER_CHARACTERS = MAX_HOPS * 48;
 
 export type ClientAddress = (request: IncomingMessage) => string;
 
+/** Returns the address of the other end of the connection, which may be a proxy. */
+export const addressOfSocket: ClientAddress = ({ socket }) => socket.remoteAddress ?? '';
+
 /** Returns a function that checks if an address is in a list of addresses and networks. Throws as `clientAddressReader`. */
 export function proxyMatcher(trustedProxies: readonly string[]): (address: string) => boolean {
   if (trustedProxies.length === 0) return () => false;

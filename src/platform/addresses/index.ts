@@ -1,5 +1,11 @@
 /** Client addresses, networks, and the keys that identify clients. */
-export { type ClientAddress, clientAddressReader, httpsReader, proxyMatcher } from './clientAddress.ts';
+export {
+  addressOfSocket,
+  type ClientAddress,
+  clientAddressReader,
+  httpsReader,
+  proxyMatcher,
+} from './clientAddress.ts';
 export { clientKey, widerNetworks } from './clientKey.ts';
 export {
   BadNetworkError,

@@ -37,6 +37,18 @@ export class Slots {
     return end;
   }
 
+  /** Runs work of a client when a slot is free, and returns its result. */
+  async run<T>(client: BudgetClient, work: () => Promise<T>): Promise<T> {
+    const end = await new Promise<() => void>((resolve) => {
+      this.take(client, resolve);
+    });
+    try {
+      return await work();
+    } finally {
+      end();
+    }
+  }
+
   /** Returns true if a task of the client would start at once, unless other tasks of the client wait. */
   isFreeFor(client: BudgetClient): boolean {
     return this.#budget.exceededBy(client, 1) === undefined;

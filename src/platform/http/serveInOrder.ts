@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { addressOfSocket } from '../addresses/index.ts';
 import type { BudgetClient } from '../budgets/index.ts';
 import { Scheduler } from '../scheduler/index.ts';
 import { connectionOf } from './connection.ts';
@@ -149,8 +150,7 @@ function useOriginForm(request: IncomingMessage): void {
   request.url = rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-const clientOfSocket = (request: IncomingMessage): BudgetClient =>
-  clientBy(request, ({ socket }) => socket.remoteAddress ?? '');
+const clientOfSocket = (request: IncomingMessage): BudgetClient => clientBy(request, addressOfSocket);
 
 const TOO_MUCH_UNFINISHED: RequestRejection = {
   status: 429,

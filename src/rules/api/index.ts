@@ -10,7 +10,13 @@ export type {
 } from './handlers/keyHandlers.ts';
 export type { RuleAnalytics } from './handlers/ruleHandlers.ts';
 export { isVisibleTo, revocationFaults } from './handlers/tokenHandlers.ts';
-export { Authenticator, type AuthenticatorDependencies, type Caller, tokenOf } from './http/authenticate.ts';
+export {
+  Authenticator,
+  type AuthenticatorDependencies,
+  type Caller,
+  LOOK_UPS,
+  tokenOf,
+} from './http/authenticate.ts';
 export { ConsoleSessions, SESSION_LIFE_SECONDS } from './http/consoleSessions.ts';
 export { ApiError, errorTable } from './http/errors.ts';
 export type { RateLimit } from './http/rateLimit.ts';

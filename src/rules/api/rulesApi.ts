@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
+import { addressOfSocket, type ClientAddress } from '../../platform/addresses/index.ts';
 import type { TrackedResponse } from '../../platform/http/index.ts';
 import { beginHttpSpan, type Tracer } from '../../platform/spans/index.ts';
 import {
@@ -50,7 +50,7 @@ export interface RulesApiOptions {
   /** Returns names for the console in the form of the schema `Names`. Default: no names. */
   readonly names?: (() => object) | undefined;
   /** Returns the client's address for the audit log. Default: the remote address of the socket. */
-  readonly clientAddress?: (request: IncomingMessage) => string;
+  readonly clientAddress?: ClientAddress;
   /** Tokens from `FLOODGATE_API_TOKEN`, which are not stored. Each has all permissions for all accounts. */
   readonly configuredTokens: readonly string[];
   /** Returns the statistics of rules. Default: no route for statistics. */
@@ -174,5 +174,3 @@ function readBodiesAsBytes(fastify: FastifyInstance): void {
     (_request, body, done) => done(null, body),
   );
 }
-
-const addressOfSocket = ({ socket }: IncomingMessage): string => socket.remoteAddress ?? '';

@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { type Gateway, unparsedError } from '../../ethereum/gateway/index.ts';
+import { addressOfSocket } from '../../platform/addresses/index.ts';
 import { inBackground } from '../../platform/background/index.ts';
-import type { TrackedResponse, Upgrade } from '../../platform/http/index.ts';
-import type { SessionCookies } from '../../rules/api/index.ts';
+import { Slots } from '../../platform/budgets/index.ts';
+import { clientOf, type TrackedResponse, type Upgrade } from '../../platform/http/index.ts';
+import { LOOK_UPS, type SessionCookies } from '../../rules/api/index.ts';
 
 /** Prefix of the gateway's paths for the console, on which its session replaces the API key. */
 const PREFIX = '/console';
@@ -27,6 +29,8 @@ export class ConsoleGateway {
   readonly #gateway: Gateway;
   readonly #cookies: SessionCookies;
   readonly #findAccess: ConsoleGatewayDependencies['findAccess'];
+  /** Look-ups of sessions for new requests. Further ones wait; clients take turns. */
+  readonly #lookUps = new Slots(LOOK_UPS);
 
   constructor({ gateway, cookies, findAccess }: ConsoleGatewayDependencies) {
     this.#gateway = gateway;
@@ -63,13 +67,20 @@ export class ConsoleGateway {
   /** Turns a request of a valid session into one of the gateway, and returns the secret; else answers it. */
   async #admit(request: IncomingMessage, response: TrackedResponse): Promise<string | undefined> {
     const { session: secret } = this.#cookies.credentialsOf(request);
-    const access = secret === undefined ? undefined : await this.#find(secret);
+    const access = secret === undefined ? undefined : await this.#findInTurn(secret, request);
     if (response.isFinished) return undefined;
     response.setHeader('cache-control', 'no-store');
     if (access === undefined || access === 'unknown') return void refuse(response, access);
     request.url = request.url?.slice(PREFIX.length);
     if (access.key !== undefined) request.headers.authorization = `Bearer ${access.key}`;
     return secret;
+  }
+
+  /** Looks up nothing for a client that has disconnected. */
+  #findInTurn(secret: string, request: IncomingMessage): Promise<GatewayAccess | 'unknown' | undefined> {
+    return this.#lookUps.run(clientOf(request, addressOfSocket), async () =>
+      request.socket.destroyed ? undefined : this.#find(secret),
+    );
   }
 
   async #find(secret: string): Promise<GatewayAccess | 'unknown' | undefined> {

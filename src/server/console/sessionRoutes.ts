@@ -98,10 +98,10 @@ export const sessionRoutes: FastifyPluginAsync<SessionRoutesOptions> = async (fa
     return reply.send({ signed_in: true, expires_on, has_key: key !== undefined });
   });
 
-  fastify.delete('/session', async ({ raw }, reply) => {
-    const { session } = authenticator.credentialsOf(raw);
-    if (session !== undefined) await sessions.end(session);
-    return reply.header('set-cookie', cookies.cookie(raw, '', 0)).send({});
+  fastify.delete('/session', async (request, reply) => {
+    const found = await signedIn(request).catch(ifSignedOut);
+    if (found !== undefined) await sessions.end(found.secret);
+    return reply.header('set-cookie', cookies.cookie(request.raw, '', 0)).send({});
   });
 
   fastify.put('/session/key', { bodyLimit: MAX_BODY_BYTES }, async (request, reply) => {

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { addressOfSocket } from '../../../platform/addresses/index.ts';
 import { Slots } from '../../../platform/budgets/index.ts';
 import { clientOf } from '../../../platform/http/index.ts';
 import {
@@ -43,10 +44,10 @@ interface Found {
 }
 
 /**
- * Maximum number of look-ups at the same time. Other queries need connections to the database too, and clients without
- * a valid token must not delay those of others.
+ * Maximum number of look-ups of tokens or sessions at the same time. Other queries need connections to the database
+ * too, and clients without a valid token must not delay those of others.
  */
-const LOOK_UPS = { total: 4, perClient: 3 };
+export const LOOK_UPS = { total: 4, perClient: 3 };
 
 export interface AuthenticatorOptions {
   readonly configuredTokens: readonly string[];
@@ -110,20 +111,15 @@ export class Authenticator {
   }
 
   /** Finds a caller when it is the turn of the client. Looks up nothing for a client that has disconnected. */
-  async #findInTurn(
+  #findInTurn(
     credentials: Credentials,
     request: IncomingMessage,
     invalid?: (token: Token) => void,
   ): Promise<Found> {
-    const end = await new Promise<() => void>((resolve) => {
-      this.#lookUps.take(clientOf(request, addressOfSocket), resolve);
-    });
-    try {
+    return this.#lookUps.run(clientOf(request, addressOfSocket), async () => {
       if (request.socket.destroyed) throw missingToken();
-      return await this.#find(credentials, invalid);
-    } finally {
-      end();
-    }
+      return this.#find(credentials, invalid);
+    });
   }
 
   /** Reads the store each time, so revocations work at once. */
@@ -169,8 +165,6 @@ export class Authenticator {
     return same && !expired && token.revoked_on === null;
   }
 }
-
-const addressOfSocket = ({ socket }: IncomingMessage): string => socket.remoteAddress ?? '';
 
 /** Returns the token of a caller, as a session stores it. */
 export const tokenOf = ({ tokenId, tokenHash, rootId }: Caller): Session['token'] => ({
