@@ -29,7 +29,7 @@ export class ConsoleGateway {
   readonly #gateway: Gateway;
   readonly #cookies: SessionCookies;
   readonly #findAccess: ConsoleGatewayDependencies['findAccess'];
-  /** Look-ups of sessions for new requests. Further ones wait; clients take turns. */
+  /** Limits the look-ups of sessions for new requests, as `Authenticator` does. */
   readonly #lookUps = new Slots(LOOK_UPS);
 
   constructor({ gateway, cookies, findAccess }: ConsoleGatewayDependencies) {

@@ -158,7 +158,7 @@ describe('a range of blocks', () => {
     await expect(one).rejects.toThrow('block 5 was replaced by another');
   });
 
-  it('is read again in a turn of the client, because many requests may have waited for its blocks', async () => {
+  it('is read again when the scheduler continues the client, because many requests may have waited for its blocks', async () => {
     const steps: string[] = [];
     const { made } = services({ ensure: async () => void steps.push('fetched') });
     const caller = { nextTurn: async () => void steps.push('turn') };

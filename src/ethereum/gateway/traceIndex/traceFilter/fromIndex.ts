@@ -145,7 +145,9 @@ async function readFetched<T>(
   });
 }
 
-/** Ensures that the index contains all blocks of a range, then awaits a turn. Throws RpcError if it cannot. */
+/**
+ * Resolves when the index contains all blocks of a range and the scheduler continues the client. Rejects with RpcError.
+ */
 export async function ensureIndexed(
   indexer: IndexFiller,
   { fromBlock, toBlock, caller }: WantedRange,

@@ -25,7 +25,7 @@ it('a transaction that the index does not prove, and that no node knows, is an e
   await expect(findTransaction(services, wanted, read)).rejects.toThrow('rows are missing');
 });
 
-it('a transaction whose block a node returned is read in a turn of the client', async () => {
+it('a transaction whose block a node returned is read when the scheduler continues the client', async () => {
   const steps: string[] = [];
   const finder = { transactionBlock: async () => steps.push('found') };
   const caller = { nextTurn: async () => void steps.push('turn') };

@@ -276,12 +276,12 @@ test('a reader that has loaded the lists of recent blocks reads blocks with a ne
 });
 
 test.each([
-  { what: 'a block of another segment', number: FIRST + 5, isAnswered: true },
-  { what: 'the last block of its segment', number: FIRST + 55, isAnswered: true },
-  { what: 'a block before its own', number: FIRST + 30, isAnswered: false },
-  { what: 'a block after its own', number: FIRST + 51, isAnswered: false },
+  { added: 'a block of another segment', number: FIRST + 5, isAnswered: true },
+  { added: 'the last block of its segment', number: FIRST + 55, isAnswered: true },
+  { added: 'a block before its own', number: FIRST + 30, isAnswered: false },
+  { added: 'a block after its own', number: FIRST + 51, isAnswered: false },
 ])(
-  'if $what is added while a filter runs, the filter is answered: $isAnswered',
+  'if $added is added while a filter runs, the filter is answered: $isAnswered',
   async ({ number, isAnswered }) => {
     const slow = await lmdbTraces({ workPerTurn: 1 });
     const searched = await slow.open();
