@@ -35,7 +35,7 @@ interface Target extends FilterOptions {
   readonly maxBytes: number;
 }
 
-interface GoOn {
+interface StartedSearch {
   readonly work: WorkBudget;
   readonly target: Target;
   /** The segments of the search when it began. */
@@ -72,7 +72,7 @@ export class FilterRunner {
 
   async #goOn(
     search: ReturnType<typeof findMatches>,
-    { work, target, blocks }: GoOn,
+    { work, target, blocks }: StartedSearch,
   ): Promise<Buffer | undefined> {
     const { current } = this.#dependencies;
     const { nextTurn = afterPolling } = target;
