@@ -3,7 +3,7 @@ export class OperatorError extends Error {
   override readonly name = 'OperatorError';
 }
 
-/** The arguments of a command are invalid. The message names the argument and what is allowed. */
+/** Error for invalid arguments of a command. Its message names the argument and what is allowed. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

@@ -285,7 +285,7 @@ describe('PooledSource', () => {
 
   it.each([
     ['takes old blocks, which the first node cannot trace, from a node that lags far', 'a', hash('a50')],
-    ['takes no block from a node that stopped on another fork long ago', 'b', undefined],
+    ['indexes no block of a node that stopped on another fork long ago', 'b', undefined],
   ])('%s', async (_, fork, expected) => {
     const { source } = await sourceOf(2, (first, second) => {
       Object.assign(first, { head: 400 });

@@ -51,8 +51,8 @@ export interface SegmentMatches {
  * recipients, the search also reads the positions (four bytes each) of the matches that `after` skips. No traces are
  * read. Throws TooManyTracesError if the filter wants all matches and there are more than `count`.
  *
- * Yields when the work budget of a time slice is used up. Until the search is resumed, blocks may be appended to the
- * index, but none may be replaced.
+ * Yields when the work budget of a time slice is used up. Until the search is resumed, blocks may be appended to its
+ * segments, but none may be removed, or added before the last one of such a segment.
  */
 export function* findMatches(
   reader: IndexReader,

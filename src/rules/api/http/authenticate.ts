@@ -71,7 +71,7 @@ export class Authenticator {
   readonly #sessions: ConsoleSessions | undefined;
   readonly #configured: readonly { readonly hash: Buffer; readonly caller: Caller }[];
   readonly #now: () => number;
-  /** Look-ups of tokens and sessions. Further ones wait; clients take turns. */
+  /** Limits the look-ups of new requests. Further ones wait, and clients are served alternately. */
   readonly #lookUps = new Slots(LOOK_UPS);
 
   constructor(
@@ -110,7 +110,7 @@ export class Authenticator {
     return (await found).caller;
   }
 
-  /** Finds a caller when it is the turn of the client. Looks up nothing for a client that has disconnected. */
+  /** Finds a caller, within the limit of look-ups. Looks up nothing for a client that has disconnected. */
   #findInTurn(
     credentials: Credentials,
     request: IncomingMessage,

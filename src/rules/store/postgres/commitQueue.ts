@@ -64,18 +64,15 @@ export class CommitQueue {
     await this.#all;
   }
 
-  async #runInTurn<T>(account: string, operation: (transaction: Transaction) => Promise<T>): Promise<T> {
+  #runInTurn<T>(account: string, operation: (transaction: Transaction) => Promise<T>): Promise<T> {
     const queuedAtMs = performance.now();
-    const end = await new Promise<() => void>((resolve) => this.#slots.take({ address: account }, resolve));
-    try {
+    return this.#slots.run({ address: account }, async () => {
       if (performance.now() - queuedAtMs > MAX_QUEUED_MS)
         throw new StoreUnavailable(
           'The rules database is too slow: the change waited too long and was not made',
         );
-      return await this.#commit(operation);
-    } finally {
-      end();
-    }
+      return this.#commit(operation);
+    });
   }
 
   async #commit<T>(operation: (transaction: Transaction) => Promise<T>): Promise<T> {

@@ -63,10 +63,7 @@ const hashAt = (record: Buffer, offset: number): Hash =>
 /** Version of the index state. Both numbers wrap around at 2^32. */
 export interface StateVersion {
   readonly changes: number;
-  /**
-   * Number of changes that removed blocks, or added a block before the last one of a segment. Only such a change can
-   * remove or insert positions in posting lists; all others append.
-   */
+  /** Number of changes that removed or repaired blocks. Only they remove positions from posting lists. */
   readonly rewrites: number;
 }
 
