@@ -20,9 +20,18 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Commits to the real database. The next `failures` commits fail, and each commit takes several iterations. */
+/** Commits to the real database, several iterations before and after the transaction. The next `failures` commits fail. */
 function committing({ failures = 0, hasReserve = true, isFull = false, isReadOnly = false } = {}) {
-  const state = { failures, commits: 0, running: 0, most: 0, isGone: false, freed: 0, isReadOnly };
+  const state = {
+    failures,
+    commits: 0,
+    transactions: 0,
+    running: 0,
+    most: 0,
+    isGone: false,
+    freed: 0,
+    isReadOnly,
+  };
   const commits = new GroupCommit(root, {
     reserve: {
       ensure() {
@@ -45,7 +54,10 @@ function committing({ failures = 0, hasReserve = true, isFull = false, isReadOnl
         try {
           for (let i = 0; i < 5; i++) await nextTurn();
           if (state.failures-- > 0) throw new Error('MDB_MAP_FULL');
-          return await commit();
+          const result = await commit();
+          state.transactions++;
+          for (let i = 0; i < 5; i++) await nextTurn();
+          return result;
         } finally {
           state.running--;
         }
@@ -64,10 +76,12 @@ const outcomes = async (operations: readonly Promise<unknown>[]) =>
     outcome.status === 'fulfilled' ? outcome.value : (outcome.reason as Error).constructor,
   );
 
-it('operations of one iteration share a transaction, and those that arrive during a commit share the next', async () => {
+it('operations that arrive before a transaction share it, and those that arrive during a flush share the next', async () => {
   const { state, put, commits } = committing();
-  const first = [put('a'), put('b')];
+  const first = [put('a')];
   while (state.commits === 0) await nextTurn();
+  first.push(put('b'));
+  while (state.transactions === 0) await nextTurn();
   const second = [put('c'), put('d'), put('e')];
   expect(await outcomes([...first, ...second])).toEqual(['a', 'b', 'c', 'd', 'e']);
   expect([state.commits, state.most]).toEqual([2, 1]);
@@ -95,10 +109,10 @@ describe('a commit that fails', () => {
   it('is tried again for deletions alone, with the reserved space, before the next group', async () => {
     await database.put('old', 1);
     const { state, put, remove } = committing({ failures: 1 });
-    const first = [put('a'), remove('old')];
-    while (state.commits === 0) await nextTurn();
+    const first = outcomes([put('a'), remove('old')]);
+    while (state.commits < 2) await nextTurn();
     const second = put('b');
-    expect(await outcomes([...first, second])).toEqual([StoreUnavailable, 'old', 'b']);
+    expect([...(await first), await second]).toEqual([StoreUnavailable, 'old', 'b']);
     // The second try and the next group must not overlap: one would see the other's uncommitted state.
     expect([state.commits, state.most]).toEqual([3, 1]);
     expect(keys()).toEqual(['b']);

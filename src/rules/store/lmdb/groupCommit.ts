@@ -34,7 +34,7 @@ interface Waiting {
 
 /**
  * Runs operations in transactions, and settles the promise of each operation when the commit is durable. Operations
- * that arrive during a flush share the next transaction, which limits the number of flushes.
+ * that arrive before a transaction starts are a part of it, which limits the number of flushes.
  *
  * An operation decides before it writes, so an operation that throws while deciding fails alone. If a write or commit
  * fails (disk full), the transaction is aborted and all its operations fail with `StoreUnavailable`.
@@ -43,7 +43,7 @@ export class GroupCommit {
   readonly #environment: RootDatabase;
   readonly #reserve: Pick<Reserve, 'ensure' | 'free'>;
   readonly #file: Pick<StoreFile, 'assertInPlace' | 'commit'>;
-  #waiting: Waiting[] = [];
+  readonly #waiting: Waiting[] = [];
   #running: Promise<void> | undefined;
 
   constructor(environment: RootDatabase, { reserve, file }: GroupCommitDependencies) {
@@ -69,7 +69,9 @@ export class GroupCommit {
         return () => resolve(decided.result);
       };
       this.#waiting.push({ makesRoom, execute, fail: reject });
-      this.#running ??= this.#drain().catch(failureReporter('changes of rules'));
+      this.#running ??= Promise.resolve()
+        .then(() => this.#drain())
+        .catch(failureReporter('changes of rules'));
     });
   }
 
@@ -78,18 +80,13 @@ export class GroupCommit {
   }
 
   async #drain(): Promise<void> {
-    // The first transaction includes all operations of this iteration of the event loop.
-    await new Promise(setImmediate);
     try {
       while (this.#waiting.length > 0) {
-        const group = this.#waiting;
-        this.#waiting = [];
         try {
-          await this.#commit(group);
+          await this.#commitWaiting();
         } catch (error) {
-          // The file of the reserve cannot be created or removed, for example on a read-only file system.
-          const unavailable = notWritten(error);
-          for (const operation of group) operation.fail(unavailable);
+          // The file of the reserve cannot be created, for example on a read-only file system.
+          fail(this.#take(), notWritten(error));
         }
       }
     } finally {
@@ -97,20 +94,26 @@ export class GroupCommit {
     }
   }
 
-  async #commit(group: readonly Waiting[]): Promise<void> {
-    if (this.#reserve.ensure()) return this.#tryToCommit(group);
+  async #commitWaiting(): Promise<void> {
+    if (this.#reserve.ensure()) return this.#commit(() => this.#take());
     // The disk is full, and the reserved space is only for deletions.
-    const unavailable = new StoreUnavailable('The rules could not be written: the disk is full');
-    for (const operation of group) if (!operation.makesRoom) operation.fail(unavailable);
-    const deletions = group.filter(({ makesRoom }) => makesRoom);
-    if (deletions.length > 0) await this.#tryToCommit(deletions);
+    const [deletions, others] = divide(this.#take());
+    fail(others, new StoreUnavailable('The rules could not be written: the disk is full'));
+    if (deletions.length > 0) await this.#commit(() => deletions);
   }
 
-  async #tryToCommit(group: readonly Waiting[]): Promise<void> {
+  #take(): Waiting[] {
+    return this.#waiting.splice(0);
+  }
+
+  /** Commits the operations that `take` returns when the transaction starts. */
+  async #commit(take: () => readonly Waiting[]): Promise<void> {
+    let group: readonly Waiting[] | undefined;
     let settle: (() => void)[] = [];
     try {
       this.#file.assertInPlace();
       const write = (): void => {
+        group = take();
         settle = group.map((operation) => operation.execute());
       };
       // A child transaction is needed, because LMDB rolls back no other transaction when its callback throws.
@@ -118,15 +121,30 @@ export class GroupCommit {
       // If the data file was removed during the commit, the written data is lost even though the commit succeeded.
       this.#file.assertInPlace();
     } catch (error) {
-      const unavailable = notWritten(error);
-      const deletions = group.filter(({ makesRoom }) => makesRoom);
-      const again = deletions.length > 0 && this.#reserve.free();
-      for (const operation of group) if (!again || !operation.makesRoom) operation.fail(unavailable);
-      if (again) await this.#tryToCommit(deletions);
+      const [deletions, others] = divide(group ?? take());
+      fail(others, notWritten(error));
+      if (deletions.length > 0 && this.#freeReserve()) await this.#commit(() => deletions);
+      else fail(deletions, notWritten(error));
       return;
     }
     for (const done of settle) done();
   }
+
+  #freeReserve(): boolean {
+    try {
+      return this.#reserve.free();
+    } catch {
+      return false; // its file cannot be removed, for example on a read-only file system
+    }
+  }
+}
+
+function divide(group: readonly Waiting[]): [deletions: Waiting[], others: Waiting[]] {
+  return [group.filter(({ makesRoom }) => makesRoom), group.filter(({ makesRoom }) => !makesRoom)];
+}
+
+function fail(group: readonly Waiting[], error: StoreUnavailable): void {
+  for (const operation of group) operation.fail(error);
 }
 
 function notWritten(error: unknown): StoreUnavailable {
