@@ -74,7 +74,7 @@ export default {
         path: modules.filter(({ isPure }) => isPure).map(({ path }) => filesOf(path)),
         pathNot: UNIT_TESTS,
       },
-      to: { dependencyTypes: ['core'], pathNot: '^(node:)?(buffer|crypto)$' },
+      to: { dependencyTypes: ['core'], pathNot: '^(node:)?(buffer|crypto|perf_hooks)$' },
     },
     ...Object.entries(PACKAGES).map(([name, homes]) => ({
       name: `package: ${name}`,

@@ -116,7 +116,7 @@ export class Gateway {
       dependencies.chainIdOf,
     );
     this.#turnBatcher = new TickBatcher(dependencies.scheduler);
-    this.#bodies = new RequestBodies(options.maxBodyBytes, dependencies.unfinished);
+    this.#bodies = new RequestBodies(options.maxBodyBytes, dependencies.unfinished, dependencies.scheduler);
     this.#compression =
       options.compression === 'off' ? undefined : new AnswerCompression(metrics.compressionResults());
     this.#admission = new AdmissionControl(options, dependencies);

@@ -2,10 +2,14 @@ import * as zlib from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Coding, DECOMPRESSORS } from './coding.ts';
-import { bodyCoding, type Decompressed, Decompressor } from './decompress.ts';
+import { bodyCoding, type Decompressed, Decompressor, type ProcessorTime } from './decompress.ts';
 
 const MAX_BYTES = 100_000;
 const BOMBS = 16;
+const AT_ONCE: ProcessorTime = {
+  run: (_client, work) => work(),
+  charge: () => undefined,
+};
 
 /** Compressors with node's defaults. */
 const compressing: Readonly<Record<Coding, ((bytes: Uint8Array) => Buffer) | undefined>> = {
@@ -23,7 +27,7 @@ const compress = (coding: Coding, bytes: Uint8Array): Buffer => {
 let clients = 0;
 /** Returns another client with each call. */
 const client = () => ({ address: `192.0.2.${clients++ % 255}` });
-const decompressor = new Decompressor(MAX_BYTES);
+const decompressor = new Decompressor(MAX_BYTES, AT_ONCE);
 const decompress = (coding: Coding, bytes: Uint8Array): Promise<Decompressed> =>
   new Promise((resolve) =>
     decompressor.decompress({ coding, bytes, client: client(), isFinished: () => false }, resolve),
@@ -94,7 +98,7 @@ describe.each([...DECOMPRESSORS.keys()])('a body in %s', (coding) => {
 
 describe('waiting bodies', () => {
   it('are decompressed a few at a time, and skipped if their client is gone', async () => {
-    const few = new Decompressor(MAX_BYTES);
+    const few = new Decompressor(MAX_BYTES, AT_ONCE);
     const bytes = zlib.gzipSync(Buffer.alloc(50_000));
     const done: number[] = [];
     let asked = 0;
@@ -116,7 +120,7 @@ describe('waiting bodies', () => {
   });
 
   it('of one client are decompressed one at a time, and another client does not wait for them', async () => {
-    const few = new Decompressor(MAX_BYTES);
+    const few = new Decompressor(MAX_BYTES, AT_ONCE);
     const bytes = zlib.gzipSync(Buffer.alloc(50_000));
     const done: string[] = [];
     let asked = 0;
@@ -137,6 +141,26 @@ describe('waiting bodies', () => {
       expect(asked).toBe(2);
     });
     expect(done.indexOf('192.0.2.2')).toBeLessThan(25);
+  });
+
+  it('are charged to their client', async () => {
+    const charges: [string, number][] = [];
+    const one = new Decompressor(MAX_BYTES, {
+      run: (_client, work) => work(),
+      charge: ({ address }, ms) => charges.push([address, ms]),
+    });
+    const chargeFor = async (bytes: number): Promise<[string, number] | undefined> => {
+      const body = {
+        coding: 'gzip',
+        bytes: zlib.gzipSync(Buffer.alloc(bytes)),
+        client: { address: '192.0.2.1' },
+        isFinished: () => false,
+      } as const;
+      await new Promise((resolve) => one.decompress(body, resolve));
+      return charges.pop();
+    };
+    expect(await chargeFor(MAX_BYTES)).toEqual(['192.0.2.1', 3e-6 * MAX_BYTES]);
+    expect(await chargeFor(2 * MAX_BYTES)).toEqual(['192.0.2.1', 3e-6 * MAX_BYTES]);
   });
 });
 

@@ -28,6 +28,17 @@ export function bodyCoding(header: string | undefined): Coding | 'unknown' | und
 /** Maximum number of bodies that are decompressed at the same time. Each uses a libuv thread (of four) and memory. */
 const SLOTS = { perClient: 1, total: 2 };
 
+/** Time that a thread needs for a decompressed byte, at about 300 MB/s. Threads also wait, so it is not measured. */
+const MS_PER_BYTE = 3e-6;
+
+/** Divides processor time among clients. */
+export interface ProcessorTime {
+  /** Runs work when the scheduler selects the client. */
+  run(client: BudgetClient, work: () => void): void;
+  /** Charges a client for work of other threads. */
+  charge(client: BudgetClient, ms: number): void;
+}
+
 export interface CodedBody {
   readonly coding: Coding;
   readonly bytes: Uint8Array;
@@ -39,25 +50,33 @@ export interface CodedBody {
 /**
  * Decompresses request bodies in zlib's thread pool, in chunks of 16 KiB. Stops at the size limit, so that a
  * decompression bomb costs no more than a body of that size. At most two bodies are decompressed concurrently, and
- * one of each client. Others wait in compressed form; clients take turns.
+ * one of each client. Others wait in compressed form, and clients are served alternately. The time of the threads is
+ * charged to the client.
  */
 export class Decompressor {
   readonly #maxBytes: number;
+  readonly #time: ProcessorTime;
   readonly #slots = new Slots(SLOTS);
 
-  constructor(maxBytes: number) {
+  constructor(maxBytes: number, time: ProcessorTime) {
     this.#maxBytes = maxBytes;
+    this.#time = time;
   }
 
   /** Decompresses a body and calls `done` once, unless the client disconnects before decompression starts. */
   decompress(body: CodedBody, done: (result: Decompressed) => void): void {
-    this.#slots.take(body.client, (end) => {
+    const { client } = body;
+    const start = (end: () => void): void => {
       if (body.isFinished()) return end();
       this.#run(body, (result) => {
+        const bytes = result.kind === 'whole' ? result.bytes.length : this.#maxBytes;
+        this.#time.charge(client, bytes * MS_PER_BYTE);
         end();
         done(result);
       });
-    });
+    };
+    // A client that waits for processor time must not occupy a slot.
+    this.#time.run(client, () => this.#slots.take(client, start));
   }
 
   #run({ coding, bytes }: CodedBody, done: (result: Decompressed) => void): void {

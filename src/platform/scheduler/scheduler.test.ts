@@ -11,12 +11,27 @@ const ITERATIONS = 1_000;
 function schedule() {
   let nowMs = 0;
   let interruptedMs = 0;
+  let pausedMs = 0;
   const log: string[] = [];
   const usedMicroseconds = () => 1_000 * (nowMs - interruptedMs);
-  const scheduler = new Scheduler({ nowMs: () => nowMs, usedMicroseconds });
+  const scheduler = new Scheduler({
+    nowMs: () => nowMs,
+    usedMicroseconds,
+    activeMs: () => nowMs - pausedMs,
+    runAfter(delayMs, work) {
+      const timer = setImmediate(() => {
+        pausedMs += delayMs;
+        nowMs += delayMs;
+        work();
+      });
+      return () => clearImmediate(timer);
+    },
+  });
   return {
     scheduler,
     log,
+    elapsedMs: () => nowMs,
+    pausedMs: () => pausedMs,
     pass: (ms: number) => {
       nowMs += ms;
     },
@@ -102,20 +117,18 @@ describe('the scheduler', () => {
     expect(log.indexOf('another')).toBeLessThan(log.indexOf('mate'));
   });
 
-  it('forgets the time of a client after a second, and does not count time for which no other client waited', async () => {
+  it('forgets the time of a client after a second', async () => {
     const { scheduler, log, work, pass, finish } = schedule();
     scheduler.defer(A, work('a', 100));
     scheduler.defer(B, work('b', 1));
     await finish(2);
     pass(1_000);
-    scheduler.defer(B, work('alone', 100));
-    await finish(3);
     for (let i = 0; i < 2; i++) {
       scheduler.defer(A, work('a', 1));
       scheduler.defer(B, work('b', 1));
     }
-    await finish(7);
-    expect(log.slice(3)).toEqual(['a', 'b', 'a', 'b']);
+    await finish(6);
+    expect(log.slice(2)).toEqual(['a', 'b', 'a', 'b']);
   });
 
   it('forgets the time of a client while it waits', async () => {
@@ -147,7 +160,7 @@ describe('the scheduler', () => {
         work(address, 0.1)();
       }
     };
-    scheduler.run(A, work('first', SLICE_MS));
+    scheduler.run({ address: '192.0.3.1' }, work('first', SLICE_MS));
     for (let i = 0; i < clients; i++) void steps(`192.0.2.${i}`);
     await finish(1 + 20 * clients);
     expect(new Set(log.slice(1, 1 + 3 * clients)).size).toBe(clients);
@@ -177,6 +190,19 @@ describe('the scheduler', () => {
     expect(log.lastIndexOf('b')).toBeLessThan(30);
   });
 
+  it('counts work that continues after promises of work that ran at once', async () => {
+    const { scheduler, work, log, finish } = schedule();
+    scheduler.run(A, () => void Promise.resolve().then(work('a', SLICE_MS)));
+    await Promise.resolve();
+    scheduler.run(B, work('b', 1));
+    expect(log).toEqual(['a']);
+    await finish(2);
+    scheduler.defer(A, work('a', 1));
+    scheduler.defer(B, work('b', 1));
+    await finish(4);
+    expect(log).toEqual(['a', 'b', 'b', 'a']);
+  });
+
   it('rejects with the error of waiting work, and continues with other work', async () => {
     const { scheduler, work, finish } = schedule();
     scheduler.run(A, work('a', SLICE_MS));
@@ -186,5 +212,79 @@ describe('the scheduler', () => {
     scheduler.run(A, work('b', 1));
     await expect(failed).rejects.toThrow('failed');
     await finish(2);
+  });
+});
+
+describe('a heavy client', () => {
+  const TASKS = 400;
+  const HEAVY_MS = 50;
+
+  it('leaves half of the time free while another client is active', async () => {
+    const { scheduler, work, elapsedMs, finish } = schedule();
+    for (let i = 0; i < TASKS; i++)
+      scheduler.run(A, () => {
+        work('a', 1)();
+        scheduler.charge(B, 0.1);
+      });
+    await finish(TASKS);
+    expect(elapsedMs()).toBeGreaterThan(2 * TASKS - 2 * HEAVY_MS);
+    expect(elapsedMs()).toBeLessThan(2 * TASKS);
+  });
+
+  it('is charged for all of its work', async () => {
+    const { scheduler, log, work, finish } = schedule();
+    const C = { address: '192.0.2.3' };
+    scheduler.charge(C, 4 * HEAVY_MS);
+    for (let i = 0; i < 5 * HEAVY_MS; i++) scheduler.defer(A, work('a', 1));
+    scheduler.charge(B, 2 * HEAVY_MS);
+    for (let i = 0; i < 2; i++) scheduler.defer(B, work('b', 1));
+    scheduler.defer(C, work('c', 1));
+    await finish(5 * HEAVY_MS + 3);
+    expect(log.indexOf('b')).toBeGreaterThanOrEqual(2 * HEAVY_MS - 2);
+    expect(log.indexOf('b')).toBeLessThan(2 * HEAVY_MS + 2);
+    expect(log.indexOf('c')).toBeLessThan(4 * HEAVY_MS + 4);
+  });
+
+  it('may use all of the time while no other client is active', async () => {
+    const { scheduler, work, elapsedMs, finish } = schedule();
+    for (let i = 0; i < TASKS; i++) scheduler.run(A, work('a', 1));
+    await finish(TASKS);
+    expect(elapsedMs()).toBe(TASKS);
+  });
+
+  it('is charged for work of other threads', async () => {
+    const { scheduler, log, work, finish } = schedule();
+    scheduler.charge(A, 1);
+    scheduler.defer(A, work('a', 1));
+    scheduler.defer(B, work('b', 1));
+    await finish(2);
+    expect(log).toEqual(['b', 'a']);
+  });
+
+  it('does not delay another client by its pause', async () => {
+    const { scheduler, log, work, pausedMs, finish } = schedule();
+    scheduler.run(B, work('b', 1));
+    scheduler.defer(A, work('a', 100));
+    await finish(2);
+    for (let i = 0; i < 10; i++) scheduler.defer(A, work('a', 1));
+    scheduler.defer(B, work('b', 1));
+    await finish(3);
+    expect([log.at(-1), pausedMs()]).toEqual(['b', 0]);
+    await finish(13);
+  });
+
+  it('has turns while other clients interrupt its pauses', async () => {
+    const { scheduler, log, work, finish } = schedule();
+    for (let i = 0; i < 100; i++) scheduler.defer(A, work('a', 1));
+    let clients = 0;
+    const arrive = (): void => {
+      if (clients === 300) return;
+      const address = `198.51.100.${clients++}`;
+      scheduler.defer({ address }, work('other', 1));
+      setImmediate(arrive);
+    };
+    arrive();
+    await finish(400);
+    expect(log.slice(100, 350).filter((name) => name === 'a').length).toBeGreaterThan(4);
   });
 });

@@ -1,17 +1,25 @@
-import { Budget, type BudgetClient } from '../budgets/index.ts';
+import { performance } from 'node:perf_hooks';
+import type { BudgetClient } from '../budgets/index.ts';
+import { nameOf, RecentUse } from './recentUse.ts';
 
 /** Time after which waiting work lets the event loop poll for I/O. A single task may exceed it. */
 const SLICE_MS = 2;
 /** Minimum turn of a client. With fewer waiting clients, turns are longer, so that each slice serves several clients. */
 const MIN_TURN_MS = 0.2;
-/** Processor time counts for one to two of these windows. */
-const WINDOW_MS = 500;
+/** A client that used more of the last second is heavy if another client used any. */
+const HEAVY_MICROSECONDS = 50_000;
+/** Longest pause of heavy clients. */
+const MAX_PAUSE_MS = 50;
 const MICROSECONDS_PER_MS = 1_000;
 
 export interface Clock {
   nowMs(): number;
   /** Processor time of the process in microseconds. */
   usedMicroseconds(): number;
+  /** Time for which the event loop did not wait for events. */
+  activeMs(): number;
+  /** Calls a function after a delay. The returned function cancels the call. */
+  runAfter(delayMs: number, work: () => void): () => void;
 }
 
 const CLOCK: Clock = {
@@ -20,41 +28,55 @@ const CLOCK: Clock = {
     const { user, system } = process.cpuUsage();
     return user + system;
   },
+  activeMs: () => performance.eventLoopUtilization().active,
+  runAfter(delayMs, work) {
+    const timer = setTimeout(work, delayMs);
+    return () => clearTimeout(timer);
+  },
 };
 
 interface Queue {
   readonly client: BudgetClient;
   readonly tasks: (() => void)[];
-  /** Processor time of the client, in shares. */
+  /** Recent processor time of the client, in shares. */
   weight: number;
 }
 
-interface Use {
+/** A time slice of one client. */
+interface Turn {
   readonly client: BudgetClient;
-  microseconds: number;
+  readonly startMs: number;
+  readonly durationMs: number;
+  /** Whether work that ran at once has returned. Only promises may continue it, so work of another client may run. */
+  isReturned: boolean;
 }
 
 /**
  * Divides the processor time of a process among its clients. Work runs at once while no other work waits. Otherwise,
- * the client that used the least time in the last second runs next. Only time for which another client waited counts.
- * Between time slices of 2 ms, I/O is polled and a connection is accepted.
+ * the client that used the least time in the last second runs next. Between time slices of 2 ms, I/O is polled and a
+ * connection is accepted.
+ *
+ * Heavy clients use at most half of the time that others leave: while only they wait, a pause follows each slice, as
+ * long as the event loop was active since the last pause. Otherwise, a few clients would occupy all processors of a
+ * server with workers, and each step of another client's request would wait for one.
  */
 export class Scheduler {
   readonly #clock: Clock;
-  /** Counts microseconds, because sums of integers leave no rest when they are released. */
-  readonly #used = new Budget({ perClient: Number.POSITIVE_INFINITY, total: Number.POSITIVE_INFINITY });
-  #recent = new Map<string, Use>();
-  #earlier = new Map<string, Use>();
-  #windowEndMs = 0;
+  readonly #use = new RecentUse();
   readonly #waiting = new Map<string, Queue>();
+  /** Whether a slice runs or is scheduled. */
   #isScheduled = false;
+  /** Cancels the slice after the pause of heavy clients. Defined only during a pause. */
+  #cancelPause: (() => void) | undefined;
   #sliceMs = 0;
-  /** The client whose turn it is. */
-  #current: BudgetClient | undefined;
-  #turnStartMs = 0;
-  #turnMs = 0;
+  #turn: Turn | undefined;
   /** Processor time of the process at the start of the slice. */
   #sliceStartMicroseconds = 0;
+  /** Whether work of a heavy client ran since the last pause. */
+  #hadHeavyTurn = false;
+  #pauseEndMs = 0;
+  /** Time for which the event loop was active until the last pause. */
+  #activeMs = 0;
 
   constructor(clock = CLOCK) {
     this.#clock = clock;
@@ -62,9 +84,9 @@ export class Scheduler {
 
   /** Whether the current turn has ended. The running work should then wait for its next turn. */
   get isExpired(): boolean {
-    return this.#current === undefined
+    return this.#turn === undefined
       ? this.#sliceMs >= SLICE_MS
-      : this.#clock.nowMs() - this.#turnStartMs >= this.#turnMs;
+      : this.#clock.nowMs() - this.#turn.startMs >= this.#turn.durationMs;
   }
 
   /** Whether work waits. */
@@ -101,114 +123,148 @@ export class Scheduler {
   defer(client: BudgetClient, work: () => void): void {
     const name = nameOf(client);
     const queue = this.#waiting.get(name);
-    if (queue === undefined)
-      this.#waiting.set(name, { client, tasks: [work], weight: this.#used.weightOf(client) });
-    else queue.tasks.push(work);
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    setImmediate(this.#startSlice);
+    if (queue === undefined) {
+      this.#forget();
+      const weight = this.#use.of(client);
+      this.#waiting.set(name, { client, tasks: [work], weight });
+      if (!this.#isHeavy(weight)) this.#endPause();
+    } else queue.tasks.push(work);
+    if (!this.#isScheduled) this.#schedule();
+  }
+
+  /** Charges a client for work of other threads. */
+  charge(client: BudgetClient, ms: number): void {
+    this.#charge(client, ms * MICROSECONDS_PER_MS);
   }
 
   #isFreeFor(client: BudgetClient): boolean {
     if (this.isExpired) return false;
-    return this.#current === undefined ? !this.isBusy : isSame(this.#current, client);
+    if (this.#turn !== undefined && isSame(this.#turn.client, client)) return true;
+    return !this.isBusy && this.#turn?.isReturned !== false;
   }
 
   #runNow<T>(client: BudgetClient, work: () => T): T {
-    if (this.#current !== undefined) return work();
-    this.#begin(client, SLICE_MS - this.#sliceMs);
+    if (this.#turn !== undefined) {
+      if (isSame(this.#turn.client, client)) return work();
+      this.#end(this.#turn);
+    }
+    const turn = this.#begin(client, SLICE_MS - this.#sliceMs);
+    afterPromises(() => {
+      if (this.#turn === turn) this.#end(turn);
+    });
     try {
       return work();
     } finally {
-      this.#end();
+      turn.isReturned = true;
     }
   }
 
-  #begin(client: BudgetClient, turnMs: number): void {
-    this.#current = client;
-    this.#turnMs = turnMs;
-    this.#turnStartMs = this.#clock.nowMs();
+  /** Schedules a slice: after I/O was polled, or after a pause if only heavy clients wait. */
+  #schedule(): void {
+    this.#isScheduled = true;
+    const next = this.#nextQueue();
+    if (next === undefined || !this.#isHeavy(next.weight)) return void setImmediate(this.#startSlice);
+    const nowMs = this.#clock.nowMs();
+    if (this.#hadHeavyTurn) {
+      this.#hadHeavyTurn = false;
+      const activeMs = this.#clock.activeMs();
+      this.#pauseEndMs = nowMs + Math.min(MAX_PAUSE_MS, activeMs - this.#activeMs);
+      this.#activeMs = activeMs;
+    }
+    const leftMs = this.#pauseEndMs - nowMs;
+    if (leftMs > 0) this.#cancelPause = this.#clock.runAfter(leftMs, this.#startSlice);
+    else setImmediate(this.#startSlice);
   }
 
-  /** Ends a turn and returns its duration. */
-  #end(): number {
-    const elapsedMs = this.#clock.nowMs() - this.#turnStartMs;
-    this.#current = undefined;
+  #endPause(): void {
+    if (this.#cancelPause === undefined) return;
+    this.#cancelPause();
+    this.#cancelPause = undefined;
+    this.#isScheduled = false;
+  }
+
+  #begin(client: BudgetClient, durationMs: number): Turn {
+    this.#turn = { client, startMs: this.#clock.nowMs(), durationMs, isReturned: false };
+    return this.#turn;
+  }
+
+  /** Charges a client for its turn, and ends the turn. */
+  #end({ client, startMs }: Turn): void {
+    const elapsedMs = this.#clock.nowMs() - startMs;
+    this.#turn = undefined;
     this.#sliceMs += elapsedMs;
-    return elapsedMs;
+    let used = elapsedMs * MICROSECONDS_PER_MS;
+    // Another process may have interrupted a long turn. The processor time is read only then, because reading it is slow.
+    if (elapsedMs > SLICE_MS)
+      used = Math.min(used, this.#clock.usedMicroseconds() - this.#sliceStartMicroseconds);
+    const weight = this.#charge(client, used);
+    if (this.#isHeavy(weight)) this.#hadHeavyTurn = true;
+  }
+
+  /** Charges a client, and returns its weight. */
+  #charge(client: BudgetClient, microseconds: number): number {
+    this.#forget();
+    this.#use.charge(client, Math.ceil(microseconds));
+    const weight = this.#use.of(client);
+    const queue = this.#waiting.get(nameOf(client));
+    if (queue !== undefined) queue.weight = weight;
+    return weight;
   }
 
   readonly #startSlice = (): void => {
+    this.#cancelPause = undefined;
     this.#sliceMs = 0;
     this.#sliceStartMicroseconds = this.#clock.usedMicroseconds();
-    this.#forget();
     this.#runNext();
   };
 
   /** Runs one task of the next client. Clients take short turns if many wait. */
   #runNext(): void {
-    if (this.isExpired) {
-      setImmediate(this.#startSlice);
-      return;
-    }
-    let next: Queue | undefined;
-    for (const queue of this.#waiting.values())
-      if (next === undefined || queue.weight < next.weight) next = queue;
-    const task = next?.tasks.shift();
+    const next = this.#nextQueue();
+    const task = next?.tasks[0];
     if (next === undefined || task === undefined) {
       this.#isScheduled = false;
       return;
     }
+    const mustPause = this.#isHeavy(next.weight) && this.#clock.nowMs() < this.#pauseEndMs;
+    if (mustPause || this.isExpired) return this.#schedule();
+    next.tasks.shift();
     const { client } = next;
     const turnMs = Math.max(MIN_TURN_MS, SLICE_MS / this.#waiting.size);
     // If clients used the same time, the one that was served last is last.
     const name = nameOf(client);
     this.#waiting.delete(name);
     if (next.tasks.length > 0) this.#waiting.set(name, next);
-    this.#begin(client, Math.min(turnMs, SLICE_MS - this.#sliceMs));
-    // The turn ends after all microtasks, because they are a part of it: they continue after an awaited turn.
-    queueMicrotask(() => process.nextTick(this.#endTurn, client));
+    const turn = this.#begin(client, Math.min(turnMs, SLICE_MS - this.#sliceMs));
+    afterPromises(() => {
+      this.#end(turn);
+      this.#runNext();
+    });
     task();
   }
 
-  readonly #endTurn = (client: BudgetClient): void => {
-    const elapsedMs = this.#end();
-    let used = elapsedMs * MICROSECONDS_PER_MS;
-    // Another process may have interrupted a long turn. The processor time is read only then, because reading it is slow.
-    if (elapsedMs > SLICE_MS)
-      used = Math.min(used, this.#clock.usedMicroseconds() - this.#sliceStartMicroseconds);
-    const name = nameOf(client);
-    const own = this.#waiting.get(name);
-    if (this.#waiting.size > (own === undefined ? 0 : 1)) this.#charge(client, Math.ceil(used));
-    if (own !== undefined) own.weight = this.#used.weightOf(client);
-    this.#runNext();
-  };
-
-  #charge(client: BudgetClient, microseconds: number): void {
-    this.#used.charge(client, microseconds);
-    const name = nameOf(client);
-    const use = this.#recent.get(name);
-    if (use === undefined) this.#recent.set(name, { client, microseconds });
-    else use.microseconds += microseconds;
+  #nextQueue(): Queue | undefined {
+    let next: Queue | undefined;
+    for (const queue of this.#waiting.values())
+      if (next === undefined || queue.weight < next.weight) next = queue;
+    return next;
   }
 
-  /** Releases the uses of windows that have ended. */
+  #isHeavy(weight: number): boolean {
+    return weight > HEAVY_MICROSECONDS && this.#use.clients > 1;
+  }
+
+  /** Forgets the time of the clients before the last second. */
   #forget(): void {
-    const nowMs = this.#clock.nowMs();
-    if (nowMs < this.#windowEndMs) return;
-    // If nothing waited for more than a window, both windows are outdated.
-    for (let i = 0; i < 2 && nowMs >= this.#windowEndMs; i++) {
-      for (const { client, microseconds } of this.#earlier.values()) this.#used.release(client, microseconds);
-      this.#earlier = this.#recent;
-      this.#recent = new Map();
-      this.#windowEndMs = Math.max(this.#windowEndMs + WINDOW_MS, nowMs);
-    }
-    for (const queue of this.#waiting.values()) queue.weight = this.#used.weightOf(queue.client);
+    if (!this.#use.forget(this.#clock.nowMs())) return;
+    for (const queue of this.#waiting.values()) queue.weight = this.#use.of(queue.client);
   }
 }
 
-const nameOf = ({ address, keyId }: BudgetClient): string =>
-  keyId === undefined ? address : `${address} ${keyId}`;
-
 const isSame = (one: BudgetClient, other: BudgetClient): boolean =>
   one === other || (one.address === other.address && one.keyId === other.keyId);
+
+/** Calls a function after all microtasks: promises that continue the work of a client are a part of its turn. */
+function afterPromises(callback: () => void): void {
+  queueMicrotask(() => process.nextTick(callback));
+}

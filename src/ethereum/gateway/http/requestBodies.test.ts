@@ -4,6 +4,7 @@ import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { until } from '../../../../test/support/until.ts';
 import { UnfinishedMessages } from '../../../platform/http/index.ts';
+import { Scheduler } from '../../../platform/scheduler/index.ts';
 import { RequestBodies, type RequestBody } from './requestBodies.ts';
 
 const KIB = 1024;
@@ -26,7 +27,7 @@ describe('compressed bodies', () => {
       metrics: new Registry(),
       log: { warn: () => undefined },
     });
-    const bodies = new RequestBodies(KIB, unfinished);
+    const bodies = new RequestBodies(KIB, unfinished, new Scheduler());
     const read: RequestBody[] = [];
     const send = (): void => {
       const response = { isFinished: false, onFinished: () => undefined, rejectBody: undefined };

@@ -7,6 +7,7 @@ import {
   Decompressor,
 } from '../../../platform/contentCoding/index.ts';
 import type { TrackedResponse, UnfinishedMessages } from '../../../platform/http/index.ts';
+import type { Scheduler } from '../../../platform/scheduler/index.ts';
 import { overLimit, RpcError } from '../../jsonrpc/index.ts';
 
 export type RequestBody =
@@ -28,10 +29,10 @@ export class RequestBodies {
   readonly #decompressor: Decompressor;
   readonly #unfinished: UnfinishedMessages;
 
-  constructor(maxBytes: number, unfinished: UnfinishedMessages) {
+  constructor(maxBytes: number, unfinished: UnfinishedMessages, scheduler: Scheduler) {
     this.#maxBytes = maxBytes;
     this.#unfinished = unfinished;
-    this.#decompressor = new Decompressor(maxBytes);
+    this.#decompressor = new Decompressor(maxBytes, scheduler);
   }
 
   /** Reads a body and calls `done` once. If the client has disconnected, a compressed body is not decompressed. */
