@@ -6,10 +6,12 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { connect as connectSecurely } from 'node:tls';
 import { pino } from 'pino';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { anyLimits } from '../../../test/support/anyLimits.ts';
 import { hasOpenssl, makeCertificate, withOpenssl } from '../../../test/support/certificate.ts';
 import { HANG_MS } from '../../../test/support/hang.ts';
+import { until } from '../../../test/support/until.ts';
+import { Scheduler } from '../scheduler/index.ts';
 import { openListener } from './openListener.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'floodgate-listener-'));
@@ -94,4 +96,33 @@ describe.each([
     await listener.stop(performance.now());
     expect(await Promise.all([running, idle].map(text))).toEqual(['', '']);
   });
+});
+
+it('counts the time of a request whose body arrived later than its headers', async () => {
+  const scheduler = new Scheduler();
+  const runs = vi.spyOn(scheduler, 'run');
+  const listener = await openListener(
+    { at: { host: '127.0.0.1', port: 0 } },
+    {
+      routes: async (server) => {
+        server.post('/change', async () => ({ runs: runs.mock.calls.length }));
+      },
+      paths: [],
+      errorBody: () => '',
+    },
+    { logger: pino({ level: 'silent' }), ...anyLimits(), scheduler },
+  );
+  const socket = connect({ port: Number(new URL(listener.url).port), host: '127.0.0.1' });
+  await once(socket, 'connect');
+  socket.write(
+    'POST /change HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n',
+  );
+  await until('the headers were read', () => runs.mock.calls.length === 1);
+  socket.end('{}');
+  expect(await text(socket)).toContain('{"runs":2}');
+  expect(runs.mock.calls.map(([client]) => client)).toEqual([
+    { address: '127.0.0.1' },
+    { address: '127.0.0.1' },
+  ]);
+  await listener.stop(performance.now());
 });

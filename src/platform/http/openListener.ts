@@ -77,6 +77,11 @@ export async function openListener(
   const sockets = new OpenSockets(server);
   handshakes.watch(server);
   answerMalformedRequests(server, shown.errorBody);
+  // A body usually arrives later than the headers, and the time of the rest of the request must count, too.
+  listener.addHook('preValidation', (request, _reply, done) => {
+    if (request.body === undefined) done();
+    else scheduler.run(readers.clientOf(request.raw), done);
+  });
   await shown.routes(listener);
   const certificates = tls?.clientCa === undefined ? undefined : new ClientCertificates();
   // After a change of the CA, even connections whose handshake still uses the old one are closed.
