@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { delaysOf, faultsOf, linesOf } from '../test/fairness/bounds.ts';
 import { FairnessWorld } from '../test/fairness/fairnessServer.ts';
 import { mixOf } from '../test/fairness/mix.ts';
+import { compareAllPriorities } from '../test/fairness/ownPriority.ts';
 import { runMix } from '../test/fairness/runMix.ts';
 import { BUNDLE, buildBundle } from './support/child.ts';
 import { numberOf, optionsOf } from './support/options.ts';
@@ -26,6 +27,7 @@ const LIMIT_MS = 10_000;
 const SCRIPTS = fileURLToPath(new URL('../test/fairness', import.meta.url));
 
 buildBundle();
+compareAllPriorities();
 const endMs = performance.now() + MINUTES * 60_000;
 const world = await FairnessWorld.start(BUNDLE, SCRIPTS, { oldBlocks: 1_000, recentBlocks: 600 });
 console.log(`fairness: ${MINUTES} minutes, ${WORKERS === 1 ? 'one process' : `${WORKERS} workers`}\n`);

@@ -1,7 +1,7 @@
 /** A greedy client. Started with a `GreedyJob` as JSON. Runs until SIGTERM, and writes its count as JSON. */
 import { Random } from '../support/random.ts';
 import { GREEDY, type GreedyKind } from './greedy/kinds.ts';
-import { setOwnPriority } from './ownPriority.ts';
+import { yieldToOthers } from './ownPriority.ts';
 import type { Target } from './target.ts';
 
 export interface GreedyJob {
@@ -14,7 +14,7 @@ export interface GreedyJob {
 }
 
 // Attackers have their own machines, so the generator must not take processor time from the measured clients.
-setOwnPriority(19);
+yieldToOthers();
 
 const { kind, target, address, seed, size } = JSON.parse(process.argv[2] ?? '') as GreedyJob;
 const greedy = GREEDY[kind]({ target, address, size, random: new Random(seed) });
