@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until } from '../support/until.ts';
 import { call, send } from './support/call.ts';
@@ -163,6 +165,26 @@ describe('GET …/live', () => {
       again.stop();
       return again.response.statusCode === 200;
     });
+  });
+
+  it.each([
+    ['with its request', (socket: Socket, text: string) => void socket.end(text)],
+    [
+      'after the first message',
+      (socket: Socket, text: string) => {
+        socket.write(text);
+        socket.once('data', () => socket.end());
+      },
+    ],
+  ])('ends when the client closes its side of the connection %s', async (_when, ask) => {
+    const { port, hostname } = new URL(server.baseUrl);
+    const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+    ask(
+      socket,
+      `GET ${new URL(server.baseUrl).pathname}${livePath('g')} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${TOKEN}\r\n\r\n`,
+    );
+    socket.resume();
+    await once(socket, 'close');
   });
 
   it('does not delay the stop of the server', async () => {

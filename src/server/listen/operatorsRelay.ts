@@ -23,6 +23,12 @@ const HOP_BY_HOP_HEADERS = new Set([
 /** Time after which a worker closes an idle connection, so that a burst of requests does not occupy descriptors. */
 const IDLE_MS = 4_000;
 
+interface Stream {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly abort: () => void;
+}
+
 /** Forwards HTTP requests of operators from a worker to the first process, which listens on a Unix socket. */
 export class OperatorsRelay {
   readonly #readers: RequestReaders;
@@ -69,7 +75,7 @@ export class OperatorsRelay {
         onResponseStart: (_controller, status, answered) => {
           const closes = answered['connection'] === 'close' && { connection: 'close' };
           response.writeHead(status, { ...forwardedHeaders(answered), ...closes });
-          if (answered['content-type'] === 'text/event-stream') this.#stream(response, abort);
+          if (answered['content-type'] === 'text/event-stream') this.#stream({ request, response, abort });
         },
         onResponseData(controller, chunk) {
           if (response.write(chunk)) return;
@@ -99,15 +105,20 @@ export class OperatorsRelay {
     inBackground('close the connections to the first process', () => this.#pool.destroy());
   }
 
-  #stream(response: ServerResponse, abort: () => void): void {
+  #stream({ request: { socket }, response, abort }: Stream): void {
     response.flushHeaders();
     const end = (): void => {
       response.end();
       abort();
     };
     this.#endless.add(end);
-    response.on('close', () => this.#endless.delete(end));
-    if (this.#isEnding) end();
+    // A client that closes its side of the connection waits for no further events.
+    socket.once('end', end);
+    response.on('close', () => {
+      this.#endless.delete(end);
+      socket.off('end', end);
+    });
+    if (this.#isEnding || socket.readableEnded) end();
   }
 }
 

@@ -1,4 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isAccountId } from '../../index.ts';
 import { notFound } from '../handlers/collectionHandlers.ts';
@@ -139,7 +141,16 @@ async function serve(route: Route, gate: Gate, { request, reply }: Exchange): Pr
   if (isNotModified) return reply.code(304).send();
   reply.header('content-type', type ?? JSON_TYPE);
   if (typeof body !== 'function') return reply.send(body);
-  return request.method === 'HEAD' ? reply.send() : reply.send(body());
+  return request.method === 'HEAD' ? reply.send() : reply.send(endingWith(request.raw.socket, body()));
+}
+
+/** Ends a stream when its client closes its side of the connection: the client waits for no further events. */
+function endingWith(socket: Socket, stream: Readable): Readable {
+  const end = (): void => void stream.destroy();
+  if (socket.readableEnded) end();
+  socket.once('end', end);
+  stream.once('close', () => socket.off('end', end));
+  return stream;
 }
 
 /**
