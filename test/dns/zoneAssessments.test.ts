@@ -77,16 +77,6 @@ describe('traffic above the limit', () => {
     expect(rates[2]).toBeGreaterThan((rates[1] ?? 0) + 0.05);
   });
 
-  it('is sampled while it is limited, although no attack is reported', () => {
-    const world = busy();
-    world.run(sixty(1));
-    expect([world.detector.samplesLimited, world.detector.attack]).toEqual([false, false]);
-    world.run(sixty(20));
-    expect([world.detector.samplesLimited, world.detector.attack]).toEqual([true, false]);
-    world.run({ seconds: 90, perSecond: 10, ask: known });
-    expect(world.detector.samplesLimited).toBe(false);
-  });
-
   it('is divided among the zones that share a bucket by their demand', () => {
     const other = 'example.net';
     const world = busy({ seeds: { ...seeds, [other]: [`www.${other}`] } });

@@ -25,6 +25,10 @@ it('samples of a second are kept for ten minutes, at most ten of them, from all 
     { name: 'n0.example.com', type: 'TXT', network: '198.51.100.0/24' },
   ]);
   expect(samples.of(Number.NaN)).toEqual({ limited: 0, queries: [] });
+  // After a late call, each of the seconds since the last call has the samples.
+  samples.add([batch(30)], NOW + 5500);
+  expect([samples.of(NOW + 2000), samples.of(NOW + 4000)].map(({ limited }) => limited)).toEqual([10, 10]);
+  expect(samples.of(NOW + 3000).queries).toHaveLength(10);
   samples.add([], NOW + 601_000);
   expect([samples.of(NOW).limited, samples.of(NOW + 1000).limited]).toEqual([0, 1]);
   // After the clock was set back, samples from the future are discarded.

@@ -9,7 +9,7 @@ const MAX_PER_SECOND = 10;
 const MS_PER_SECOND = 1000;
 
 export interface SampledSecond {
-  /** Number of limited queries in this second. */
+  /** Number of limited queries that were reported in this second. */
   readonly limited: number;
   readonly queries: readonly { readonly name: string; readonly type: string; readonly network: string }[];
 }
@@ -18,13 +18,24 @@ const NONE: SampledSecond = { limited: 0, queries: [] };
 
 export class RecentSamples {
   readonly #bySecond = new Map<number, SampledSecond>();
+  #lastSecond = Number.NEGATIVE_INFINITY;
 
-  /** Adds the samples of the second that ends at `nowMs`. The batches themselves are random samples. */
+  /**
+   * Adds the samples of the seconds since the last call, which ends at `nowMs`. Like the rates of a graph, they count
+   * evenly in each of these seconds. Threads report up to one second late. The batches are random samples.
+   */
   add(batches: readonly SampleBatch[], nowMs: number): void {
-    const second = Math.floor(nowMs / MS_PER_SECOND) - 1;
+    const last = Math.floor(nowMs / MS_PER_SECOND) - 1;
     for (const old of this.#bySecond.keys())
-      if (old <= second - KEPT_SECONDS || old > second) this.#bySecond.delete(old);
-    if (batches.length === 0) return;
+      if (old <= last - KEPT_SECONDS || old > last) this.#bySecond.delete(old);
+    const isContinued = this.#lastSecond < last && this.#lastSecond >= last - KEPT_SECONDS;
+    const first = isContinued ? this.#lastSecond + 1 : last;
+    this.#lastSecond = last;
+    for (let second = first; second <= last && batches.length > 0; second++)
+      this.#addTo(second, batches, last - first + 1);
+  }
+
+  #addTo(second: number, batches: readonly SampleBatch[], seconds: number): void {
     const share = Math.ceil(MAX_PER_SECOND / batches.length);
     const { limited, queries } = this.#bySecond.get(second) ?? NONE;
     const added = batches.flatMap((batch) =>
@@ -35,7 +46,7 @@ export class RecentSamples {
       })),
     );
     this.#bySecond.set(second, {
-      limited: limited + batches.reduce((total, { seen }) => total + seen, 0),
+      limited: limited + Math.ceil(batches.reduce((total, { seen }) => total + seen, 0) / seconds),
       queries: [...queries, ...added].slice(0, MAX_PER_SECOND),
     });
   }

@@ -89,7 +89,7 @@ class Guarded {
     const verdict = this.detector.decide(question, this.nowMs, client);
     if (verdict >= FIRST_LIMITED) {
       const packet = queryPacket(wire, 1);
-      if (this.detector.samplesLimited) this.samples.note(packet, packet.length, '198.51.100.9');
+      this.samples.note(packet, packet.length, '198.51.100.9');
     }
     this.detector.countUser(
       this.detector.userZone,

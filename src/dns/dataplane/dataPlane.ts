@@ -36,7 +36,7 @@ export interface DataPlane {
    * counters of the detector, which lack queries that the detector does not receive.
    */
   verdicts?(): Float64Array;
-  /** Returns the limited queries sampled since the last call. They are sampled only if `detector.samplesLimited`. */
+  /** Returns samples of the queries that were limited since the last call. */
   takeSamples(): readonly SampleBatch[];
   /** Returns why DNS is not served as configured, for the readiness check. Undefined if it is. */
   notReadyReason(): string | undefined;

@@ -77,8 +77,6 @@ const MAX_SEED_AGE_MS = 24 * 3_600_000;
  * otherwise overload the servers again as soon as they have recovered.
  */
 const RELAXED_AFTER_MS = 600_000;
-/** After a query was limited, samples of limited queries are collected for this time. */
-const SAMPLED_AFTER_MS = 60_000;
 /** Maximum time between two ticks that counts as observed. In a longer interval, the machine may have slept. */
 const MAX_TICK_SECONDS = 600;
 
@@ -117,7 +115,6 @@ export class AttackDetector implements AnswerSink {
   /** Raises the account's limit for zones without an attack. */
   readonly #allowance = new Allowance();
   #isCalmLimited = false;
-  #limitedMs = Number.NEGATIVE_INFINITY;
   /** Sum of the learned rates of the zones that are judged by query rate. */
   #learnedPerSecond = 0;
   readonly #assessments = new ZoneAssessments();
@@ -190,11 +187,6 @@ export class AttackDetector implements AnswerSink {
   /** Whether an attack on any zone is reported. Updated every second, and immediately when an attack is detected. */
   get attack(): boolean {
     return this.#attack;
-  }
-
-  /** Whether samples of limited queries are collected. The value is the same in all threads. */
-  get samplesLimited(): boolean {
-    return this.#policy.samplesLimited;
   }
 
   /** Whether queries may be dropped: a zone was seeded, or traffic was observed for long enough. */
@@ -309,9 +301,7 @@ export class AttackDetector implements AnswerSink {
   alarm(number: number, nowMs: number): void {
     const zone = this.zones.byNumber(number);
     zone.evaluateEarly(nowMs);
-    if (!zone.attacked(nowMs)) return;
-    this.#attack = true;
-    this.#policy.flags.samplesLimited = true;
+    if (zone.attacked(nowMs)) this.#attack = true;
   }
 
   /**
@@ -414,7 +404,6 @@ export class AttackDetector implements AnswerSink {
       const ticked = zone.tick(nowMs, { isRelaxed: this.#isRelaxed });
       unknownOf.set(zone, ticked.unknown);
       if (ticked.counted.queries > 0) counted.push({ zone, ...ticked.counted });
-      if (ticked.isLimited) this.#limitedMs = nowMs;
       queries += ticked.usual;
       unknown += ticked.unknown;
       passed += ticked.passed;
@@ -431,7 +420,6 @@ export class AttackDetector implements AnswerSink {
     const reported = zones.filter((zone) => zone.isReported(nowMs));
     this.#attack = reported.length > 0;
     this.#policies.noteSecond(this.upstreamsHealthy, new Set(reported.map(({ policy }) => policy)));
-    this.#policy.flags.samplesLimited = this.#attack || Math.abs(nowMs - this.#limitedMs) <= SAMPLED_AFTER_MS;
     this.#assess(counted, nowMs);
     const attacked = zones.some((zone) => zone.attacked(nowMs));
     // Overloaded servers have not proven that they answer this rate.

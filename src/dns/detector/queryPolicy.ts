@@ -211,11 +211,6 @@ export class QueryPolicy {
     if (userZone !== 0) this.zone(userZone - 1).countUser(end);
   }
 
-  /** Whether samples of limited queries are collected: while an attack is reported, or queries are limited. */
-  get samplesLimited(): boolean {
-    return this.flags.samplesLimited;
-  }
-
   // biome-ignore lint/complexity/useMaxParams: called for each packet: no object is allocated
   #decideByClient(byName: Verdict, zone: SharedZone, client: string, nowMs: number): Verdict {
     // Known networks may send genuine new names. They retry over TCP, where an address cannot be forged.

@@ -46,12 +46,11 @@ export const newSharedState = (maxNames: number): SharedState => ({
   decisions: new SharedArrayBuffer(DECISION_SAMPLES_BYTES),
 });
 
-const FLAGS = 5;
+const FLAGS = 4;
 const MAY_DROP = 0;
 const TRUNCATE = 1;
 const CLIENT_LIMIT = 2;
-const SAMPLES = 3;
-const UNHEALTHY = 4;
+const UNHEALTHY = 3;
 /** Largest value of a signed 32-bit word. */
 const MAX_CLIENT_LIMIT = 0x7fffffff;
 
@@ -93,15 +92,6 @@ export class PolicyFlags {
 
   set limitAction(what: 'drop' | 'truncate') {
     Atomics.store(this.#words, TRUNCATE, what === 'drop' ? 0 : 1);
-  }
-
-  /** Whether samples of limited queries are collected. */
-  get samplesLimited(): boolean {
-    return Atomics.load(this.#words, SAMPLES) !== 0;
-  }
-
-  set samplesLimited(samples: boolean) {
-    Atomics.store(this.#words, SAMPLES, samples ? 1 : 0);
   }
 
   /** Whether the DNS servers behind the guard answer in time. */

@@ -66,8 +66,7 @@ export class FakeDataPlane implements DataPlane {
     const { key } = this.#detector;
     if (readQuery(packet, key, this.#question) !== ReadResult.ok) return;
     const verdict = this.#detector.decide(this.#question, Date.now(), address);
-    if (verdict >= FIRST_LIMITED && this.#detector.samplesLimited)
-      this.#samples.note(packet, this.#question.end, address);
+    if (verdict >= FIRST_LIMITED) this.#samples.note(packet, this.#question.end, address);
     const { userZone } = this.#detector;
     if (verdict >= FIRST_NOT_FORWARDED) return this.#detector.countUser(userZone, UserEnd.limited);
     const answer = respond([this.#zone], packet, false);

@@ -321,8 +321,7 @@ export class DnsdistDataPlane implements DataPlane {
     this.#noteUser(frame, detector.userZone, verdict);
     // dnsdist may answer a limited query itself, which dnstap does not report.
     if (verdict === PASSED) pending.sent(question, clientPort, detector.userZone, timeMs);
-    if (verdict >= FIRST_LIMITED && detector.samplesLimited)
-      this.#samples.note(message, question.end, address);
+    if (verdict >= FIRST_LIMITED) this.#samples.note(message, question.end, address);
     // If an attack has just begun, the rules are sent now instead of at the next tick.
     if (detector.attack && !this.#sawAttack) {
       this.#sawAttack = true;

@@ -69,8 +69,6 @@ export interface TickedZone {
   readonly passed: number;
   /** Number of queries for which the account's bucket for zones without an attack had no token. */
   readonly refusedCalm: number;
-  /** Whether queries were limited, or would have been under an enabled rule. */
-  readonly isLimited: boolean;
   readonly counted: CountedQueries;
   readonly users: UserQueries;
 }
@@ -346,7 +344,6 @@ export class Zone {
     return {
       passed: queries - refusals.limited,
       refusedCalm,
-      isLimited: refusals.limited + refusals.wouldDrop > 0,
       counted: taken,
       users,
       usual: Math.min(

@@ -44,7 +44,6 @@ it('an exception while a packet is handled drops that packet only and is reporte
       // TXT fails on the way to the server, other types on the way back.
       policy: {
         key: { high: 1, low: 2 },
-        samplesLimited: false,
         userZone: 0,
         countUser: () => undefined,
         decideCookie: () => verdictOf('passed', 'none'),
@@ -160,7 +159,6 @@ async function startRelay(
     {
       policy: {
         key: { high: 1, low: 2 },
-        samplesLimited: false,
         userZone: 5,
         decide,
         countUser,

@@ -27,7 +27,6 @@ function setUp() {
   );
   const policy = {
     key: KEY,
-    samplesLimited: false,
     userZone: 0,
     decide: () => 0 as never,
     decideCookie: () => 0 as never,

@@ -35,7 +35,7 @@ export interface UdpFrontendOptions {
 }
 
 /** Gives verdicts in one thread. A receiver thread has its own `QueryPolicy`, the main thread uses the detector. */
-export type UdpPolicy = Pick<QueryPolicy, 'decide' | 'decideCookie' | 'samplesLimited' | 'countUser'> &
+export type UdpPolicy = Pick<QueryPolicy, 'decide' | 'decideCookie' | 'countUser'> &
   Readonly<Pick<QueryPolicy, 'userZone'>> & { readonly key: HashKey };
 
 export interface UdpFrontendDependencies {
@@ -137,7 +137,7 @@ export class UdpFrontend {
     if (!this.#guarded) return true;
     const verdict = this.#policy.decide(this.#question, nowMs, client.address);
     if (verdict < FIRST_LIMITED) return true;
-    if (this.#policy.samplesLimited) this.#samples.note(packet, this.#question.end, client.address);
+    this.#samples.note(packet, this.#question.end, client.address);
     if (verdict < FIRST_NOT_FORWARDED) return true;
     this.#policy.countUser(this.#policy.userZone, UserEnd.limited);
     if (verdict >= FIRST_TRUNCATION) this.#respond(packet, LocalResponse.truncated, client);
