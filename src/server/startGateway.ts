@@ -24,7 +24,7 @@ export interface GatewayParts {
 
 /** Starts the Ethereum networks with their nodes and indexes, and prepares the workers. */
 export async function startGateway(
-  { config, logger, registry, opened, freeSpace, teardown, workerCount }: ServerContext,
+  { config, logger, registry, opened, freeSpace, scheduler, teardown, workerCount }: ServerContext,
   { storage, console, tracer, parts }: StartGatewayDependencies,
 ): Promise<GatewayParts> {
   const keys = storage?.shared?.keys;
@@ -46,6 +46,7 @@ export async function startGateway(
     tracer,
     opened,
     freeSpace,
+    scheduler,
     parts: { ...OWN_PARTS, ...parts },
     followers: workers,
     sharedKeys: keys && new SharedKeys(keys, config.gateway.keysGraceMs),

@@ -170,6 +170,8 @@ test('blocks that ingest fills in are never evicted, even if a client requested 
 
 class Meter implements BlockMeter {
   left: number;
+  turns = 0;
+  traces = 0;
   constructor(left: number) {
     this.left = left;
   }
@@ -179,6 +181,13 @@ class Meter implements BlockMeter {
   }
   refund(count: number): void {
     this.left += count;
+  }
+  turn(): Promise<void> {
+    this.turns++;
+    return Promise.resolve();
+  }
+  fetched(count: number): void {
+    this.traces += count;
   }
 }
 
@@ -194,6 +203,8 @@ test('each block that is fetched is charged once, and indexed blocks cost nothin
   await running.ensure(0, 79, meter);
   await running.ensure(OLD, LENGTH - 1, meter);
   expect(meter.left).toBe(20);
+  const traces = blocks.slice(0, 80).reduce((sum, block) => sum + block.traces.length, 0);
+  expect([meter.turns, meter.traces]).toEqual([80, traces]);
 });
 
 test('no block is fetched if the client may not have all missing blocks of the range', async () => {

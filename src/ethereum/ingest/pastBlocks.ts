@@ -19,14 +19,23 @@ const PINNED_MS = 10_000;
 /** Bytes by which the blocks of running requests may exceed the budget: about nine full ranges of mainnet. */
 const MAX_PINNED_BYTES = 1024 * 1024 * 1024;
 
-/** Limits the number of blocks that are fetched for one client. */
+/** Limits the blocks that are fetched for one client, and the processor time for them. */
 export interface BlockMeter {
   /** Counts blocks. Throws if the client may not have that many fetched now. */
   charge(blocks: number): void;
   refund(blocks: number): void;
+  /** Resolves when the next block may be fetched. */
+  turn(): Promise<void>;
+  /** Counts the processor time for a fetched block. */
+  fetched(traces: number): void;
 }
 
-export const UNMETERED: BlockMeter = { charge: () => undefined, refund: () => undefined };
+export const UNMETERED: BlockMeter = {
+  charge: () => undefined,
+  refund: () => undefined,
+  turn: () => Promise.resolve(),
+  fetched: () => undefined,
+};
 
 /** A block is not in the index and cannot be added to it now, or the index records the block as unavailable. */
 export class BlockUnavailableError extends Error {
@@ -189,7 +198,7 @@ export class OnDemandBlocks {
     if (missing.some((number) => this.#underWay.has(number))) return this.#fetchOnce(missing, meter);
     meter.charge(missing.length);
     const added = awaitedLater(
-      this.#add(missing).finally(() => {
+      this.#add(missing, meter).finally(() => {
         for (const number of missing) this.#underWay.delete(number);
       }),
     );
@@ -203,9 +212,10 @@ export class OnDemandBlocks {
     });
   }
 
-  async #add(numbers: readonly number[]): Promise<void> {
-    const { store, source, signal, runExclusive, finalNumber, permanentFrom } = this.#options;
+  async #add(numbers: readonly number[], meter: BlockMeter): Promise<void> {
+    const { store, signal, runExclusive, finalNumber, permanentFrom } = this.#options;
     const last = numbers.at(-1) ?? 0;
+    const source = inTurns(this.#options.source, meter);
     const together: IndexedBlock[] = [];
     try {
       for await (const blocks of fetchBlocks(numbers, { store, source, signal }))
@@ -237,6 +247,16 @@ export class OnDemandBlocks {
     return (await this.#options.store.firstMissing(number, number)) !== undefined;
   }
 }
+
+/** Fetches each block in a turn of the client. */
+const inTurns = (source: TraceProvider, meter: BlockMeter): Pick<TraceProvider, 'block'> => ({
+  async block(number) {
+    await meter.turn();
+    const block = await source.block(number);
+    meter.fetched(block?.traces.length ?? 0);
+    return block;
+  },
+});
 
 /** True if the error shows that the node's chain and the index did not match, because one of them has changed. */
 function isChainChange(error: unknown): boolean {

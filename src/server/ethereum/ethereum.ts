@@ -20,6 +20,7 @@ import {
 import { openTraceStore, type TraceStoreOptions } from '../../ethereum/store/lmdb/traces/index.ts';
 import type { EmbeddedTraceStore, MaybePromise } from '../../ethereum/traces/index.ts';
 import { LastUsedTracker } from '../../platform/lastUses/index.ts';
+import type { Scheduler } from '../../platform/scheduler/index.ts';
 import type { Tracer } from '../../platform/spans/index.ts';
 import { StoreUnavailable, timestampOfMillis } from '../../rules/index.ts';
 import { gatewayStorageOf } from '../data/gatewayStorage.ts';
@@ -60,6 +61,7 @@ export const OWN_PARTS: EthereumParts = { table: METHODS, openTraceStore };
 export interface EthereumDependencies {
   readonly logger: Logger;
   readonly registry: Registry;
+  readonly scheduler: Scheduler;
   readonly parts: EthereumParts;
   readonly opened: OpenedParts;
   readonly freeSpace: Pick<FreeSpace, 'allows' | 'problem'>;
@@ -76,7 +78,17 @@ export interface EthereumDependencies {
  */
 export async function startEthereum(
   config: Config,
-  { logger, registry, parts, opened, freeSpace, tracer, sharedKeys, followers }: EthereumDependencies,
+  {
+    logger,
+    registry,
+    scheduler,
+    parts,
+    opened,
+    freeSpace,
+    tracer,
+    sharedKeys,
+    followers,
+  }: EthereumDependencies,
 ): Promise<Ethereum> {
   const [hasGateway, isIndexing] = [opened.has('gateway'), opened.has('indexing')];
   const served = servedTable(config, parts.table);
@@ -103,9 +115,10 @@ export async function startEthereum(
   const keys = sharedKeys ?? storage.keys;
   const accessWatch = new AccessWatch(keys);
   const ingestMetrics = new IngestMetrics(registry);
-  const newBlocks = new NewBlocks(config.gateway.limits.traceFilterBlocks, () =>
-    metrics.limited('new_blocks'),
-  );
+  const newBlocks = new NewBlocks(config.gateway.limits.traceFilterBlocks, {
+    scheduler,
+    limited: () => metrics.limited('new_blocks'),
+  });
   const noSpace = (): string | undefined => (freeSpace.allows('traces') ? undefined : freeSpace.problem);
   const networks = new Map<string, EthereumNetwork>();
   const stop = async (): Promise<void> => {

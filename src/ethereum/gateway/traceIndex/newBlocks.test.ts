@@ -22,7 +22,7 @@ const errorOf = (run: () => void): unknown => {
 
 test('a client gets two full ranges at once, then 20 blocks per second', () => {
   let limited = 0;
-  const meter = new NewBlocks(800, () => limited++).meterOf({ address: '192.0.2.1' });
+  const meter = new NewBlocks(800, { limited: () => limited++ }).meterOf({ address: '192.0.2.1' });
   meter.charge(800);
   meter.charge(800);
   const error = errorOf(() => meter.charge(800));
@@ -73,4 +73,17 @@ test('refunded blocks are available again, and never more than the limit', () =>
   meter.refund(5_000);
   meter.charge(1_600);
   expect(errorOf(() => meter.charge(1))).toBeDefined();
+});
+
+test('the next block of a client waits behind those of a client whose blocks took less time', async () => {
+  const blocks = new NewBlocks(800);
+  const [busy, other] = ['192.0.2.1', '192.0.2.2'].map((address) => blocks.meterOf({ address }));
+  busy?.fetched(10);
+  other?.fetched(9);
+  const order: string[] = [];
+  await Promise.all([
+    busy?.turn().then(() => order.push('busy')),
+    other?.turn().then(() => order.push('other')),
+  ]);
+  expect(order).toEqual(['other', 'busy']);
 });
