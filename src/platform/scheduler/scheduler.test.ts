@@ -17,7 +17,7 @@ function schedule() {
   const scheduler = new Scheduler({
     nowMs: () => nowMs,
     usedMicroseconds,
-    activeMs: () => nowMs - pausedMs,
+    idleMs: () => pausedMs,
     runAfter(delayMs, work) {
       const timer = setImmediate(() => {
         pausedMs += delayMs;

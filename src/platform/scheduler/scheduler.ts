@@ -8,7 +8,7 @@ const SLICE_MS = 2;
 const MIN_TURN_MS = 0.2;
 /** A client that used more of the last second is heavy if another client used any. */
 const HEAVY_MICROSECONDS = 50_000;
-/** Longest pause of heavy clients. */
+/** Longest time for which heavy clients pause. */
 const MAX_PAUSE_MS = 50;
 const MICROSECONDS_PER_MS = 1_000;
 
@@ -16,8 +16,8 @@ export interface Clock {
   nowMs(): number;
   /** Processor time of the process in microseconds. */
   usedMicroseconds(): number;
-  /** Time for which the event loop did not wait for events. */
-  activeMs(): number;
+  /** Time for which the event loop waited for events. */
+  idleMs(): number;
   /** Calls a function after a delay. The returned function cancels the call. */
   runAfter(delayMs: number, work: () => void): () => void;
 }
@@ -28,7 +28,7 @@ const CLOCK: Clock = {
     const { user, system } = process.cpuUsage();
     return user + system;
   },
-  activeMs: () => performance.eventLoopUtilization().active,
+  idleMs: () => performance.eventLoopUtilization().idle,
   runAfter(delayMs, work) {
     const timer = setTimeout(work, delayMs);
     return () => clearTimeout(timer);
@@ -56,9 +56,9 @@ interface Turn {
  * the client that used the least time in the last second runs next. Between time slices of 2 ms, I/O is polled and a
  * connection is accepted.
  *
- * Heavy clients use at most half of the time that others leave: while only they wait, a pause follows each slice, as
- * long as the event loop was active since the last pause. Otherwise, a few clients would occupy all processors of a
- * server with workers, and each step of another client's request would wait for one.
+ * Heavy clients use at most half of the time that others leave: after their work, they pause until the event loop was
+ * idle for as long. Otherwise, a few clients would occupy all processors of a server with workers, and each step of
+ * another client's request would wait for one.
  */
 export class Scheduler {
   readonly #clock: Clock;
@@ -72,11 +72,14 @@ export class Scheduler {
   #turn: Turn | undefined;
   /** Processor time of the process at the start of the slice. */
   #sliceStartMicroseconds = 0;
-  /** Whether work of a heavy client ran since the last pause. */
-  #hadHeavyTurn = false;
-  #pauseEndMs = 0;
-  /** Time for which the event loop was active until the last pause. */
-  #activeMs = 0;
+  /** Whether heavy clients may run in this slice. */
+  #servesHeavy = false;
+  /** Time of heavy clients after which the event loop was not idle yet. */
+  #debtMs = 0;
+  /** Idle time of the event loop when the debt was last changed. */
+  #idleMs = 0;
+  /** Time at which heavy clients may run despite their debt. Undefined without a debt. */
+  #latestMs: number | undefined;
 
   constructor(clock = CLOCK) {
     this.#clock = clock;
@@ -132,7 +135,7 @@ export class Scheduler {
     if (!this.#isScheduled) this.#schedule();
   }
 
-  /** Charges a client for work of other threads. */
+  /** Charges a client for work that is not a part of its turns, for example of other threads. */
   charge(client: BudgetClient, ms: number): void {
     this.#charge(client, ms * MICROSECONDS_PER_MS);
   }
@@ -163,17 +166,26 @@ export class Scheduler {
   #schedule(): void {
     this.#isScheduled = true;
     const next = this.#nextQueue();
-    if (next === undefined || !this.#isHeavy(next.weight)) return void setImmediate(this.#startSlice);
-    const nowMs = this.#clock.nowMs();
-    if (this.#hadHeavyTurn) {
-      this.#hadHeavyTurn = false;
-      const activeMs = this.#clock.activeMs();
-      this.#pauseEndMs = nowMs + Math.min(MAX_PAUSE_MS, activeMs - this.#activeMs);
-      this.#activeMs = activeMs;
-    }
-    const leftMs = this.#pauseEndMs - nowMs;
-    if (leftMs > 0) this.#cancelPause = this.#clock.runAfter(leftMs, this.#startSlice);
+    const pauseMs = next !== undefined && this.#isHeavy(next.weight) ? this.#pauseMs() : 0;
+    if (pauseMs > 0) this.#cancelPause = this.#clock.runAfter(pauseMs, this.#startSlice);
     else setImmediate(this.#startSlice);
+  }
+
+  #payDebt(): void {
+    const idleMs = this.#clock.idleMs();
+    this.#debtMs = Math.max(0, this.#debtMs - (idleMs - this.#idleMs));
+    this.#idleMs = idleMs;
+  }
+
+  /** Returns the time for which heavy clients must still pause, unless the event loop is active meanwhile. */
+  #pauseMs(): number {
+    this.#payDebt();
+    const nowMs = this.#clock.nowMs();
+    this.#latestMs ??= nowMs + MAX_PAUSE_MS;
+    if (this.#debtMs > 0 && nowMs < this.#latestMs) return Math.min(this.#debtMs, this.#latestMs - nowMs);
+    this.#debtMs = 0;
+    this.#latestMs = undefined;
+    return 0;
   }
 
   #endPause(): void {
@@ -197,23 +209,24 @@ export class Scheduler {
     // Another process may have interrupted a long turn. The processor time is read only then, because reading it is slow.
     if (elapsedMs > SLICE_MS)
       used = Math.min(used, this.#clock.usedMicroseconds() - this.#sliceStartMicroseconds);
-    const weight = this.#charge(client, used);
-    if (this.#isHeavy(weight)) this.#hadHeavyTurn = true;
+    this.#charge(client, used);
   }
 
-  /** Charges a client, and returns its weight. */
-  #charge(client: BudgetClient, microseconds: number): number {
+  #charge(client: BudgetClient, microseconds: number): void {
     this.#forget();
     this.#use.charge(client, Math.ceil(microseconds));
     const weight = this.#use.of(client);
     const queue = this.#waiting.get(nameOf(client));
     if (queue !== undefined) queue.weight = weight;
-    return weight;
+    if (!this.#isHeavy(weight)) return;
+    this.#payDebt();
+    this.#debtMs += microseconds / MICROSECONDS_PER_MS;
   }
 
   readonly #startSlice = (): void => {
     this.#cancelPause = undefined;
     this.#sliceMs = 0;
+    this.#servesHeavy = this.#pauseMs() === 0;
     this.#sliceStartMicroseconds = this.#clock.usedMicroseconds();
     this.#runNext();
   };
@@ -226,7 +239,7 @@ export class Scheduler {
       this.#isScheduled = false;
       return;
     }
-    const mustPause = this.#isHeavy(next.weight) && this.#clock.nowMs() < this.#pauseEndMs;
+    const mustPause = this.#isHeavy(next.weight) && !this.#servesHeavy;
     if (mustPause || this.isExpired) return this.#schedule();
     next.tasks.shift();
     const { client } = next;
