@@ -33,7 +33,7 @@ export async function startGateway(
       ? undefined
       : new Workers(
           { config, workers: workerCount },
-          { logger, registry, keys, findAccess: console?.findAccess },
+          { logger, registry, scheduler, keys, findAccess: console?.findAccess },
         );
   if (workers !== undefined) {
     const isProxy = proxyMatcher(config.http.trustedProxies);

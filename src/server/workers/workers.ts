@@ -7,6 +7,7 @@ import type { HeadChange } from '../../ethereum/ingest/index.ts';
 import { leaseFromNode, type UpstreamNode } from '../../ethereum/nodes/index.ts';
 import { awaitedLater, inBackground } from '../../platform/background/index.ts';
 import { addEndedProcess, gaugesOf, type MetricJson, sumMetrics } from '../../platform/metrics/index.ts';
+import type { Scheduler } from '../../platform/scheduler/index.ts';
 import { SerialQueue, sharedRuns } from '../../platform/serialQueue/index.ts';
 import type { OpenedSessions } from '../console/openSessions.ts';
 import type { EthereumNetwork, NetworkState, Replicas } from '../ethereum/ethereumNetwork.ts';
@@ -29,6 +30,8 @@ const WORKER_FLAGS = ['--single-threaded-gc'];
 
 export interface WorkersDependencies extends Pick<WorkerProcessDependencies, 'keys' | 'logger'> {
   readonly registry: Registry;
+  /** Divides the processor time of this process among the clients of the workers. */
+  readonly scheduler: Scheduler;
   readonly findAccess: OpenedSessions['findAccess'] | undefined;
 }
 
@@ -42,8 +45,10 @@ export class Workers implements Replicas {
     poll: ({ network, node }) => this.#networkOf(network).pool.refresh(this.#nodeOf(network, node)),
     found: ({ network, node, why }) => this.#networkOf(network).reportNodeFault(node, why),
     damaged: ({ network, part }) => this.#networkOf(network).noteDamage(part),
-    ensure: ({ network, fromBlock, toBlock, client }) =>
-      this.#networkOf(network).ensure(fromBlock, toBlock, client),
+    ensure: async ({ network, fromBlock, toBlock, client }) =>
+      this.#dependencies.scheduler.resultOf(client, () =>
+        this.#networkOf(network).ensure(fromBlock, toBlock, client),
+      ),
     charge: ({ network, blocks, client }) => this.#networkOf(network).charge(blocks, client),
     take: (wanted) => leaseFrom(this.#rates, wanted),
     takeOfNode: ({ network, node, ...wanted }) => {
@@ -55,7 +60,9 @@ export class Workers implements Replicas {
       const served = this.#networkOf(network).methods.find(({ name }) => name === method);
       if (served === undefined) throw new Error(`method ${method} is not served`);
       const context = { mayStream: false, room: ROOM, address: () => address, ...who };
-      return (await served.handle(params, context)) as Uint8Array; // bytes, as `mayStream` is false
+      const client = { address, keyId: who.keyId };
+      const result = this.#dependencies.scheduler.resultOf(client, () => served.handle(params, context));
+      return (await result) as Uint8Array; // bytes, as `mayStream` is false
     },
     consoleAccess: async (secret) => this.#dependencies.findAccess?.(secret),
     accepted: (transaction) => this.#callAll('accepted', transaction),
