@@ -17,9 +17,9 @@ export class RecentUse {
   readonly #clients = new Map<string, Use>();
   #windowEndMs = 0;
 
-  /** Number of clients that used time in the last second. */
-  get clients(): number {
-    return this.#clients.size;
+  /** Microseconds of all clients. */
+  get total(): number {
+    return this.#used.total;
   }
 
   charge(client: BudgetClient, microseconds: number): void {

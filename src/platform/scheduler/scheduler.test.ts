@@ -252,6 +252,30 @@ describe('a heavy client', () => {
     expect(elapsedMs()).toBe(TASKS);
   });
 
+  it('leaves as much time free for work outside its turns', async () => {
+    const { scheduler, log, elapsedMs, pausedMs, pass, finish } = schedule();
+    const fetchBlock = (): void => {
+      log.push('a');
+      pass(0.5);
+      // The response arrives after the turn.
+      setImmediate(() => pass(1.5));
+      scheduler.charge(A, 1.5);
+      scheduler.charge(B, 0.1);
+    };
+    for (let i = 0; i < TASKS; i++) scheduler.defer(A, fetchBlock);
+    await finish(TASKS);
+    expect(pausedMs()).toBeGreaterThan(0.45 * elapsedMs());
+    expect(pausedMs()).toBeLessThan(0.55 * elapsedMs());
+  });
+
+  it('may use all of the time next to a health check', async () => {
+    const { scheduler, work, elapsedMs, finish } = schedule();
+    for (let i = 0; i < TASKS; i++) scheduler.run(A, work('a', 1));
+    scheduler.charge(B, 1.5);
+    await finish(TASKS);
+    expect(elapsedMs()).toBe(TASKS);
+  });
+
   it('is charged for work of other threads', async () => {
     const { scheduler, log, work, finish } = schedule();
     scheduler.charge(A, 1);
@@ -263,7 +287,7 @@ describe('a heavy client', () => {
 
   it('does not delay another client by its pause', async () => {
     const { scheduler, log, work, pausedMs, finish } = schedule();
-    scheduler.run(B, work('b', 1));
+    scheduler.run(B, work('b', 5));
     scheduler.defer(A, work('a', 100));
     await finish(2);
     for (let i = 0; i < 10; i++) scheduler.defer(A, work('a', 1));

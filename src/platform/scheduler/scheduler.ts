@@ -6,8 +6,9 @@ import { nameOf, RecentUse } from './recentUse.ts';
 const SLICE_MS = 2;
 /** Minimum turn of a client. With fewer waiting clients, turns are longer, so that each slice serves several clients. */
 const MIN_TURN_MS = 0.2;
-/** A client that used more of the last second is heavy if another client used any. */
+/** A client that used more of the last second is heavy if the others together used more than a health check does. */
 const HEAVY_MICROSECONDS = 50_000;
+const OTHERS_MICROSECONDS = 2_000;
 /** Longest time for which heavy clients pause. */
 const MAX_PAUSE_MS = 50;
 const MICROSECONDS_PER_MS = 1_000;
@@ -264,7 +265,7 @@ export class Scheduler {
   }
 
   #isHeavy(weight: number): boolean {
-    return weight > HEAVY_MICROSECONDS && this.#use.clients > 1;
+    return weight > HEAVY_MICROSECONDS && this.#use.total - weight > OTHERS_MICROSECONDS;
   }
 
   /** Forgets the time of the clients before the last second. */
