@@ -123,7 +123,7 @@ function openBase(options: ServerOptions, teardown: Teardown): ServerContext {
     teardown,
     workerCount,
     isRelayed,
-    scheduler: new Scheduler(),
+    scheduler: new Scheduler({ sharesProcessors: workerCount > 1 }),
     ...(isRelayed ? RELAYED : own),
   };
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextIteration } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { Scheduler } from './scheduler.ts';
+import { type Clock, Scheduler } from './scheduler.ts';
 
 const A = { address: '192.0.2.1' };
 const B = { address: '192.0.2.2' };
@@ -8,13 +8,13 @@ const SLICE_MS = 2;
 const ITERATIONS = 1_000;
 
 /** A scheduler with a clock that only work advances, and a log of that work. */
-function schedule() {
+function schedule({ sharesProcessors = true } = {}) {
   let nowMs = 0;
   let interruptedMs = 0;
   let pausedMs = 0;
   const log: string[] = [];
   const usedMicroseconds = () => 1_000 * (nowMs - interruptedMs);
-  const scheduler = new Scheduler({
+  const clock: Clock = {
     nowMs: () => nowMs,
     usedMicroseconds,
     idleMs: () => pausedMs,
@@ -26,7 +26,8 @@ function schedule() {
       });
       return () => clearImmediate(timer);
     },
-  });
+  };
+  const scheduler = new Scheduler({ sharesProcessors, clock });
   return {
     scheduler,
     log,
@@ -266,6 +267,13 @@ describe('a heavy client', () => {
     await finish(TASKS);
     expect(pausedMs()).toBeGreaterThan(0.45 * elapsedMs());
     expect(pausedMs()).toBeLessThan(0.55 * elapsedMs());
+  });
+
+  it('may use all of the time if no other process needs the processors', async () => {
+    const { scheduler, log, elapsedMs, work, finish } = schedule({ sharesProcessors: false });
+    for (let i = 0; i < TASKS; i++) for (const client of [A, B]) scheduler.run(client, work('work', 1));
+    await finish(2 * TASKS);
+    expect([log.length, elapsedMs()]).toEqual([2 * TASKS, 2 * TASKS]);
   });
 
   it('may use all of the time next to a health check', async () => {

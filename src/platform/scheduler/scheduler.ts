@@ -9,7 +9,8 @@ const MIN_TURN_MS = 0.2;
 /** A client that used more of the last second is heavy if the others together used more than a health check does. */
 const HEAVY_MICROSECONDS = 50_000;
 const OTHERS_MICROSECONDS = 2_000;
-/** Longest time for which heavy clients pause. */
+/** Heavy clients pause at most for this multiple of their time, even if the event loop is not idle meanwhile. */
+const MAX_PAUSE_FACTOR = 10;
 const MAX_PAUSE_MS = 50;
 const MICROSECONDS_PER_MS = 1_000;
 
@@ -36,6 +37,12 @@ const CLOCK: Clock = {
   },
 };
 
+export interface SchedulerOptions {
+  /** Whether other processes of the server need the processors, too. Default: false. */
+  readonly sharesProcessors?: boolean;
+  readonly clock?: Clock;
+}
+
 interface Queue {
   readonly client: BudgetClient;
   readonly tasks: (() => void)[];
@@ -57,12 +64,14 @@ interface Turn {
  * the client that used the least time in the last second runs next. Between time slices of 2 ms, I/O is polled and a
  * connection is accepted.
  *
- * Heavy clients use at most half of the time that others leave: after their work, they pause until the event loop was
- * idle for as long. Otherwise, a few clients would occupy all processors of a server with workers, and each step of
- * another client's request would wait for one.
+ * If other processes of the server need the processors, too, heavy clients use at most half of the time that others
+ * leave: after their work, they pause until the event loop was idle for as long. If it is never idle, they use a tenth
+ * of the time. Otherwise, a few clients would occupy all processors of a server with workers, and each step of another
+ * client's request would wait for one.
  */
 export class Scheduler {
   readonly #clock: Clock;
+  readonly #sharesProcessors: boolean;
   readonly #use = new RecentUse();
   readonly #waiting = new Map<string, Queue>();
   /** Whether a slice runs or is scheduled. */
@@ -82,7 +91,8 @@ export class Scheduler {
   /** Time at which heavy clients may run despite their debt. Undefined without a debt. */
   #latestMs: number | undefined;
 
-  constructor(clock = CLOCK) {
+  constructor({ sharesProcessors = false, clock = CLOCK }: SchedulerOptions = {}) {
+    this.#sharesProcessors = sharesProcessors;
     this.#clock = clock;
   }
 
@@ -182,7 +192,7 @@ export class Scheduler {
   #pauseMs(): number {
     this.#payDebt();
     const nowMs = this.#clock.nowMs();
-    this.#latestMs ??= nowMs + MAX_PAUSE_MS;
+    this.#latestMs ??= nowMs + Math.min(MAX_PAUSE_MS, MAX_PAUSE_FACTOR * this.#debtMs);
     if (this.#debtMs > 0 && nowMs < this.#latestMs) return Math.min(this.#debtMs, this.#latestMs - nowMs);
     this.#debtMs = 0;
     this.#latestMs = undefined;
@@ -265,6 +275,7 @@ export class Scheduler {
   }
 
   #isHeavy(weight: number): boolean {
+    if (!this.#sharesProcessors) return false;
     return weight > HEAVY_MICROSECONDS && this.#use.total - weight > OTHERS_MICROSECONDS;
   }
 

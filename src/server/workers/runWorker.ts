@@ -114,7 +114,7 @@ async function openWorker(
   }
   const tracing = openTracing(config, { logger, registry });
   const clientAddress = clientAddressReader(config.http.trustedProxies);
-  const scheduler = new Scheduler();
+  const scheduler = new Scheduler({ sharesProcessors: true });
   const limits = httpLimitsOf(
     config,
     { workers },
