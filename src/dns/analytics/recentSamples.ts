@@ -21,8 +21,8 @@ export class RecentSamples {
   #lastSecond = Number.NEGATIVE_INFINITY;
 
   /**
-   * Adds the samples of the seconds since the last call, which ends at `nowMs`. Like the rates of a graph, they count
-   * evenly in each of these seconds. Threads report up to one second late. The batches are random samples.
+   * Adds the samples of the seconds from the last call to `nowMs`. They count evenly in each second, like the rates of a
+   * graph. Threads report up to one second late. The batches are random samples.
    */
   add(batches: readonly SampleBatch[], nowMs: number): void {
     const last = Math.floor(nowMs / MS_PER_SECOND) - 1;

@@ -248,7 +248,7 @@ export class OnDemandBlocks {
   }
 }
 
-/** Fetches each block in a turn of the client. */
+/** Fetches each block when the scheduler serves the client. */
 const inTurns = (source: TraceProvider, meter: BlockMeter): Pick<TraceProvider, 'block'> => ({
   async block(number) {
     await meter.turn();

@@ -253,12 +253,12 @@ describe('a heavy client', () => {
     expect(elapsedMs()).toBe(TASKS);
   });
 
-  it('leaves as much time free for work outside its turns', async () => {
+  it('pauses also for work that it is charged for', async () => {
     const { scheduler, log, elapsedMs, pausedMs, pass, finish } = schedule();
     const fetchBlock = (): void => {
       log.push('a');
       pass(0.5);
-      // The response arrives after the turn.
+      // The response arrives later.
       setImmediate(() => pass(1.5));
       scheduler.charge(A, 1.5);
       scheduler.charge(B, 0.1);

@@ -9,7 +9,7 @@ const MIN_TURN_MS = 0.2;
 /** A client that used more of the last second is heavy if the others together used more than a health check does. */
 const HEAVY_MICROSECONDS = 50_000;
 const OTHERS_MICROSECONDS = 2_000;
-/** Heavy clients pause at most for this multiple of their time, even if the event loop is not idle meanwhile. */
+/** Heavy clients pause at most for this multiple of their time, even if the event loop is never idle. */
 const MAX_PAUSE_FACTOR = 10;
 const MAX_PAUSE_MS = 50;
 const MICROSECONDS_PER_MS = 1_000;
@@ -146,7 +146,7 @@ export class Scheduler {
     if (!this.#isScheduled) this.#schedule();
   }
 
-  /** Charges a client for work that is not a part of its turns, for example of other threads. */
+  /** Charges a client for work that the scheduler did not run, for example of other threads. */
   charge(client: BudgetClient, ms: number): void {
     this.#charge(client, ms * MICROSECONDS_PER_MS);
   }
@@ -188,7 +188,7 @@ export class Scheduler {
     this.#idleMs = idleMs;
   }
 
-  /** Returns the time for which heavy clients must still pause, unless the event loop is active meanwhile. */
+  /** Returns for how long heavy clients must still pause if the event loop is idle from now on. */
   #pauseMs(): number {
     this.#payDebt();
     const nowMs = this.#clock.nowMs();

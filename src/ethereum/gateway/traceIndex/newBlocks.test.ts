@@ -75,7 +75,7 @@ test('refunded blocks are available again, and never more than the limit', () =>
   expect(errorOf(() => meter.charge(1))).toBeDefined();
 });
 
-test('the next block of a client waits behind those of a client whose blocks took less time', async () => {
+test('a block is fetched first for the client whose blocks took less time', async () => {
   const blocks = new NewBlocks(800);
   const [busy, other] = ['192.0.2.1', '192.0.2.2'].map((address) => blocks.meterOf({ address }));
   busy?.fetched(10);

@@ -12,7 +12,7 @@ const MS_PER_BLOCK = 0.5;
 const MS_PER_TRACE = 0.02;
 
 export interface NewBlocksDependencies {
-  /** Divides the processor time among clients. Default: a scheduler of its own. */
+  /** Divides the processor time among clients. Default: a new scheduler. */
   readonly scheduler?: Scheduler;
   /** Called for each rejected request. */
   readonly limited?: () => void;
