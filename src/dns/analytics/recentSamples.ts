@@ -31,13 +31,8 @@ export class RecentSamples {
     const isContinued = this.#lastSecond < last && this.#lastSecond >= last - KEPT_SECONDS;
     const first = isContinued ? this.#lastSecond + 1 : last;
     this.#lastSecond = last;
-    for (let second = first; second <= last && batches.length > 0; second++)
-      this.#addTo(second, batches, last - first + 1);
-  }
-
-  #addTo(second: number, batches: readonly SampleBatch[], seconds: number): void {
+    if (batches.length === 0) return;
     const share = Math.ceil(MAX_PER_SECOND / batches.length);
-    const { limited, queries } = this.#bySecond.get(second) ?? NONE;
     const added = batches.flatMap((batch) =>
       [...samplesIn(batch)].slice(0, share).map(({ name, type, client }) => ({
         name: nameToText(name),
@@ -45,10 +40,14 @@ export class RecentSamples {
         network: networkOf(client),
       })),
     );
-    this.#bySecond.set(second, {
-      limited: limited + Math.ceil(batches.reduce((total, { seen }) => total + seen, 0) / seconds),
-      queries: [...queries, ...added].slice(0, MAX_PER_SECOND),
-    });
+    const perSecond = Math.ceil(batches.reduce((total, { seen }) => total + seen, 0) / (last - first + 1));
+    for (let second = first; second <= last; second++) {
+      const { limited, queries } = this.#bySecond.get(second) ?? NONE;
+      this.#bySecond.set(second, {
+        limited: limited + perSecond,
+        queries: [...queries, ...added].slice(0, MAX_PER_SECOND),
+      });
+    }
   }
 
   of(ms: number): SampledSecond {
