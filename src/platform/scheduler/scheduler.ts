@@ -6,11 +6,13 @@ import { nameOf, RecentUse } from './recentUse.ts';
 const SLICE_MS = 2;
 /** Minimum turn of a client. With fewer waiting clients, turns are longer, so that each slice serves several clients. */
 const MIN_TURN_MS = 0.2;
-/** A client that used more of the last second is heavy if the others together used more than a health check does. */
+/** A client that used more of the last second is heavy, unless the others together used at most `OTHERS_MICROSECONDS`. */
 const HEAVY_MICROSECONDS = 50_000;
+/** More than a request per second needs. */
 const OTHERS_MICROSECONDS = 2_000;
-/** Heavy clients pause at most for this multiple of their time, even if the event loop is never idle. */
+/** Longest pause of heavy clients, as a multiple of the time that they used before it. */
 const MAX_PAUSE_FACTOR = 10;
+/** Longest pause of heavy clients. */
 const MAX_PAUSE_MS = 50;
 const MICROSECONDS_PER_MS = 1_000;
 
@@ -182,18 +184,21 @@ export class Scheduler {
     else setImmediate(this.#startSlice);
   }
 
+  /** Reduces the debt by the idle time since its last change. */
   #payDebt(): void {
     const idleMs = this.#clock.idleMs();
     this.#debtMs = Math.max(0, this.#debtMs - (idleMs - this.#idleMs));
     this.#idleMs = idleMs;
+    if (this.#debtMs === 0) this.#latestMs = undefined;
   }
 
   /** Returns for how long heavy clients must still pause if the event loop is idle from now on. */
   #pauseMs(): number {
-    this.#payDebt();
+    if (this.#debtMs > 0) this.#payDebt();
+    if (this.#debtMs === 0) return 0;
     const nowMs = this.#clock.nowMs();
     this.#latestMs ??= nowMs + Math.min(MAX_PAUSE_MS, MAX_PAUSE_FACTOR * this.#debtMs);
-    if (this.#debtMs > 0 && nowMs < this.#latestMs) return Math.min(this.#debtMs, this.#latestMs - nowMs);
+    if (nowMs < this.#latestMs) return Math.min(this.#debtMs, this.#latestMs - nowMs);
     this.#debtMs = 0;
     this.#latestMs = undefined;
     return 0;
