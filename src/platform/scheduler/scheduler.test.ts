@@ -36,6 +36,11 @@ function schedule({ sharesProcessors = true } = {}) {
     pass: (ms: number) => {
       nowMs += ms;
     },
+    /** Lets the event loop wait for events. */
+    idle: (ms: number) => {
+      nowMs += ms;
+      pausedMs += ms;
+    },
     /** Returns work of a duration. */
     work: (name: string, ms: number) => () => {
       nowMs += ms;
@@ -303,6 +308,18 @@ describe('a heavy client', () => {
     await finish(3);
     expect([log.at(-1), pausedMs()]).toEqual(['b', 0]);
     await finish(13);
+  });
+
+  it('has a whole pause also after another client ended an earlier one', async () => {
+    const { scheduler, work, idle, pausedMs, finish } = schedule();
+    scheduler.charge(B, 5);
+    scheduler.charge(A, 2 * HEAVY_MS);
+    scheduler.defer(A, work('a', 1));
+    idle(4 * HEAVY_MS);
+    scheduler.charge(A, 10);
+    scheduler.defer(B, work('b', 1));
+    await finish(2);
+    expect(pausedMs()).toBe(4 * HEAVY_MS + 10);
   });
 
   it('has turns while other clients interrupt its pauses', async () => {
