@@ -23,7 +23,7 @@ const PACKAGES = {
     .map(({ path }) => path)
     .filter((path) => /\/store\/lmdb(\/|$)/.test(path) || path === 'platform/storeFile'),
   pg: ['rules/store/postgres', 'platform/postgres'],
-  undici: ['platform/httpClient', 'ethereum/nodes', 'devchain', 'server'],
+  undici: ['platform/httpClient', 'ethereum/nodes', 'devchain'],
 };
 
 export default {

@@ -1,14 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { PassThrough } from 'node:stream';
-import type { Dispatcher, Pool } from 'undici';
-import { inBackground } from '../../platform/background/index.ts';
-import { createPool } from '../../platform/httpClient/index.ts';
+import { Agent, type IncomingMessage, request as openRequest, type ServerResponse } from 'node:http';
 import { CLIENT_ADDRESS_HEADER, HTTPS_HEADER, type RequestReaders } from './relayedRequests.ts';
 
-/**
- * Hop-by-hop headers, which a proxy must not forward (RFC 9110, section 7.6.1), and the length of a body of chunks,
- * which node and undici set.
- */
+/** Hop-by-hop headers, which a proxy must not forward (RFC 9110, section 7.6.1). */
 const HOP_BY_HOP_HEADERS = new Set([
   'connection',
   'keep-alive',
@@ -31,68 +24,58 @@ interface Stream {
 
 /** Forwards HTTP requests of operators from a worker to the first process, which listens on a Unix socket. */
 export class OperatorsRelay {
+  readonly #path: string;
   readonly #readers: RequestReaders;
-  readonly #pool: Pool;
+  readonly #agent = new Agent({ keepAlive: true, timeout: IDLE_MS });
   /** One function for each open event stream, which ends the stream. */
   readonly #endless = new Set<() => void>();
   #isEnding = false;
 
   constructor(path: string, readers: RequestReaders) {
+    this.#path = path;
     this.#readers = readers;
-    this.#pool = createPool('http://localhost', {
-      socketPath: path,
-      keepAliveMaxTimeout: IDLE_MS,
-      // The client and the first process limit the time of a request.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
   }
 
   handle(request: IncomingMessage, response: ServerResponse): void {
-    const { method = '', url = '' } = request;
-    const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
-    const headers = {
-      ...forwardedHeaders(request.headers),
-      [CLIENT_ADDRESS_HEADER]: this.#readers.clientAddress(request),
-      [HTTPS_HEADER]: String(this.#readers.isHttps(request)),
+    const { method, url, headers } = request;
+    const isChunked = headers['transfer-encoding'] !== undefined;
+    const relayed = openRequest({
+      socketPath: this.#path,
+      agent: this.#agent,
+      method,
+      path: url,
+      headers: {
+        ...forwardedHeaders(headers),
+        ...(isChunked && { 'transfer-encoding': 'chunked' }),
+        [CLIENT_ADDRESS_HEADER]: this.#readers.clientAddress(request),
+        [HTTPS_HEADER]: String(this.#readers.isHttps(request)),
+      },
+    });
+    const abort = (): void => {
+      relayed.destroy();
     };
-    // undici accepts no other target, such as that of `OPTIONS *`, which the first process does not serve.
-    const path = /^(\/|https?:\/\/)/.test(url) ? url : `/${url}`;
-    // undici destroys the body at the end, and an IncomingMessage would lose its socket.
-    const body = length === undefined && coding === undefined ? null : request.pipe(new PassThrough());
-    let exchange: Dispatcher.DispatchController | undefined;
-    const abort = (): void => exchange?.abort(new Error('the client has disconnected'));
     response.on('close', () => {
       if (!response.writableFinished) abort();
     });
-    this.#pool.dispatch(
-      { method: method as Dispatcher.HttpMethod, path, headers, body }, // node accepts the same methods
-      {
-        onRequestStart(controller) {
-          exchange = controller;
-          if (response.destroyed) abort();
-        },
-        onResponseStart: (_controller, status, answered) => {
-          const closes = answered['connection'] === 'close' && { connection: 'close' };
-          response.writeHead(status, { ...forwardedHeaders(answered), ...closes });
-          if (answered['content-type'] === 'text/event-stream') this.#stream({ request, response, abort });
-        },
-        onResponseData(controller, chunk) {
-          if (response.write(chunk)) return;
-          controller.pause();
-          response.once('drain', () => controller.resume());
-        },
-        onResponseEnd() {
-          response.end();
-          // If the response ends early, the rest of the request body is read and discarded.
-          request.unpipe().resume();
-        },
-        // The first process may have carried out the request, so the connection is closed instead of an error response.
-        onResponseError() {
-          if (!response.writableEnded) response.destroy();
-        },
-      },
-    );
+    // The first process may have carried out the request, so the connection is closed instead of an error response.
+    const fail = (): void => {
+      if (!response.writableEnded) response.destroy();
+    };
+    relayed.on('error', fail);
+    relayed.on('response', (answer) => {
+      const closes = answer.headers.connection === 'close' && { connection: 'close' };
+      response.writeHead(answer.statusCode ?? 502, { ...forwardedHeaders(answer.headers), ...closes });
+      if (answer.headers['content-type'] === 'text/event-stream') this.#stream({ request, response, abort });
+      answer.pipe(response);
+      answer.on('error', fail);
+      answer.on('end', () => {
+        if (relayed.writableFinished) return;
+        // If the response ends early, the rest of the request body is read and discarded.
+        request.unpipe().resume();
+        abort();
+      });
+    });
+    request.pipe(relayed);
   }
 
   /** Ends the open event streams, whose responses would otherwise never be complete. */
@@ -102,7 +85,7 @@ export class OperatorsRelay {
   }
 
   close(): void {
-    inBackground('close the connections to the first process', () => this.#pool.destroy());
+    this.#agent.destroy();
   }
 
   #stream({ request: { socket }, response, abort }: Stream): void {

@@ -2,6 +2,7 @@ import type { Config } from '../../config/index.ts';
 import type { ListenerContent } from '../../platform/http/index.ts';
 import { openedPartsOf } from '../roles.ts';
 import { operatorsPathsOf } from './operatorRoutes.ts';
+import { OperatorsRelay } from './operatorsRelay.ts';
 import { type RequestReaders, relayPathOf } from './relayedRequests.ts';
 
 export interface RelayedOperators extends Pick<ListenerContent, 'routes' | 'paths'> {
@@ -10,14 +11,9 @@ export interface RelayedOperators extends Pick<ListenerContent, 'routes' | 'path
 }
 
 /** Forwards operators' requests to the first process. Returns undefined if operators have their own listener. */
-export async function relayedOperators(
-  config: Config,
-  readers: RequestReaders,
-): Promise<RelayedOperators | undefined> {
+export function relayedOperators(config: Config, readers: RequestReaders): RelayedOperators | undefined {
   const path = relayPathOf(config);
   if (path === undefined) return undefined;
-  // This module is loaded on demand, because only workers need undici for it.
-  const { OperatorsRelay } = await import('./operatorsRelay.ts');
   const relay = new OperatorsRelay(path, readers);
   return {
     paths: operatorsPathsOf(openedPartsOf(config)),

@@ -132,7 +132,7 @@ async function openWorker(
   });
   const accessLog = await openAccessLog(config, { logger, registry, clientAddress });
   const isHttps = httpsReader(config.http.trustedProxies);
-  const operators = await relayedOperators(config, { clientAddress, isHttps });
+  const operators = relayedOperators(config, { clientAddress, isHttps });
   const hasConsole = operators !== undefined && config.console.enabled;
   const findAccess = (secret: string) => primary.ask('consoleAccess', secret);
   const cookies = new SessionCookies(isHttps);
