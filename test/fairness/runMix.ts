@@ -68,12 +68,15 @@ export async function runMix(mix: Mix, options: MixOptions): Promise<MixReport> 
   const greedy: LineProcess[] = [];
   try {
     await polite.line();
+    // Their processes start before the measurements, because attackers have their own machines.
+    greedy.push(...mix.greedy.map((client) => startGreedy(scripts, { ...client, target, size })));
+    await Promise.all(greedy.map((client) => client.line()));
     await pause(warmUpMs);
     const warmUp = await reportsOf(polite, 'report');
     await pause(aloneMs);
     const alone = await reportsOf(polite, 'report');
     const before = descriptorsOf(pid);
-    greedy.push(...mix.greedy.map((client) => startGreedy(scripts, { ...client, target, size })));
+    for (const client of greedy) client.send('begin');
     await Promise.all(greedy.map((client) => client.line()));
     const startedMs = performance.now();
     const threadsBefore = threadSecondsOf(pid);
