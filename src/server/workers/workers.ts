@@ -22,12 +22,6 @@ const READ_TIMEOUT_MS = 2_000;
 /** Pause before a worker that ran less than `LIVED_MS` is replaced. One that fails at once would use a processor. */
 const RESTART_PAUSE_MS = 1_000;
 const LIVED_MS = 30_000;
-/**
- * Flags of V8 for workers. Workers may use all processors, and each wake-up of a helper thread of their garbage
- * collectors then delayed the threads that answer DNS queries by up to 200 ms.
- */
-const WORKER_FLAGS = ['--single-threaded-gc'];
-
 export interface WorkersDependencies extends Pick<WorkerProcessDependencies, 'keys' | 'logger'> {
   readonly registry: Registry;
   /** Divides the processor time of this process among the clients of the workers. */
@@ -102,7 +96,7 @@ export class Workers implements Replicas {
    */
   async start(networks: ReadonlyMap<string, EthereumNetwork>): Promise<{ readonly url: string }> {
     cluster.schedulingPolicy = cluster.SCHED_RR;
-    cluster.setupPrimary({ serialization: 'advanced', execArgv: [...process.execArgv, ...WORKER_FLAGS] });
+    cluster.setupPrimary({ serialization: 'advanced' });
     this.#networks = networks;
     for (const name of networks.keys()) this.stateChanged(name);
     this.#ticking = setInterval(() => this.#tick(), PING_MS).unref();
