@@ -24,7 +24,7 @@ import { until } from '../support/until.ts';
 
 const SEED = Date.now();
 const random = new Random(SEED);
-const KILLS = sizeInSearch(40, { ordinary: 6 });
+const KILLS = sizeInSearch(40, { ordinary: 4 });
 
 describe(`a server that is killed while it changes tokens, seed ${SEED}`, () => {
   const WRITERS = 8;

@@ -36,7 +36,7 @@ const MAX_BYTES = 2 ** 26;
 const LIMIT = 10_000;
 const ROUNDS = 6;
 /** Numbers of rows after which the engine truncates. */
-const ROWS = sizeInSearch([1, 60, 200], { ordinary: [1, 60] });
+const ROWS = sizeInSearch([1, 60, 200], { ordinary: [60] });
 const MIB = 1024 * 1024;
 
 type Results = Readonly<Record<string, unknown>>;
