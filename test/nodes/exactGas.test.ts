@@ -14,7 +14,7 @@ import { gasTransactions } from './support/gasTransactions.ts';
 
 const { FLOODGATE_GAS_TRANSACTIONS, FLOODGATE_GAS_SEED } = process.env;
 /** Minimum number of transactions on each fork. */
-const TRANSACTIONS = Number(FLOODGATE_GAS_TRANSACTIONS ?? 2_000);
+const TRANSACTIONS = Number(FLOODGATE_GAS_TRANSACTIONS ?? 1_000);
 const SEED = Number(FLOODGATE_GAS_SEED ?? 40);
 const CHAIN_ID = 31_337;
 /** More than a transaction takes on a slow machine. */
