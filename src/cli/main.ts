@@ -2,11 +2,12 @@
 import { constants, setPriority } from 'node:os';
 import './compileCache.ts';
 
-// The flags in the first line bound the memory of a server. V8 counts buffers of responses as growth of the heap: if it
-// may grow by 50 % only, V8 collects all of it several times a second. Pretenuring is off, because with it V8 may allocate objects
-// of requests in the old generation, and then keeps everything that they refer to: a call uses twice as much processor
-// time. `test/server/finishedRequests.test.ts` checks this. V8 compiles code and collects garbage in one further thread:
-// its four threads would take most of the processor time in the first seconds of an attack, when all code is compiled.
+// The flags in the first line bound the memory of a server. V8 counts buffers of responses as growth of the heap: if
+// it may grow by 50 % only, V8 collects all of it several times a second. Pretenuring is off, because with it V8 may
+// allocate objects of requests in the old generation, and then keeps everything that they refer to: a call uses twice
+// as much processor time. `test/server/finishedRequests.test.ts` checks this. One further thread compiles code and
+// collects garbage: Node's four would take most of the processor time in the first seconds of an attack, when all code
+// is compiled.
 
 // Commands that read all stores must not slow down a server that runs.
 if (['backup', 'verify'].includes(process.argv[2] ?? '')) setPriority(constants.priority.PRIORITY_LOW);
