@@ -33,7 +33,7 @@ import { type SyntheticBlock, syntheticBlock } from '../support/syntheticChain.t
 import { stringifyTraces } from '../support/textOfTraces.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
-const ROUNDS = sizeInSearch(100, { ordinary: 6 });
+const ROUNDS = sizeInSearch(100, { ordinary: 12 });
 const FILTERS_PER_ROUND = sizeInSearch(20, { ordinary: 8 });
 const TABLES = ['trace_chunks', 'trace_parties', 'trace_blocks', 'trace_segments'] as const;
 const CUTS: Cut[] = ['after, for good', 'before', 'after'];
